@@ -100,15 +100,17 @@ bool GOMP_barrier_cancel(void)
 
 void abtomp_cancel_clear(struct abtomp_team *team)
 {
-    /* relaxed, all: no member is in a region */
+    /* relaxed, all: no member is in a region. A cancelled construct was not left by all, so that it has its copies */
     atomic_store_explicit(&team->cancelled, 0, memory_order_relaxed);
     atomic_store_explicit(abtomp_arrived(team), 0, memory_order_relaxed);
     atomic_fetch_and_explicit(&team->barriers, ~(uint32_t)ABTOMP_BARRIER_CANCELLED, memory_order_relaxed);
     for (int i = 0; i < ABTOMP_NUM_SHARES; i++) {
         struct abtomp_share *share = team->shares[i];
         free(share->memory);
+        abtomp_copies_free(share->copies);
         abtomp_doacross_free(share->doacross);
         share->memory = NULL;
+        share->copies = NULL;
         share->doacross = NULL;
     }
 }

@@ -53,20 +53,53 @@ static void free_copies(const uintptr_t *reductions)
         free((void *)each[COPIES]);
 }
 
-void abtomp_reductions_begin(struct abtomp_member *me, uintptr_t *reductions)
+/* Where the copies of each description are. */
+struct abtomp_copies {
+    size_t num;
+    struct {
+        uintptr_t begin, end;
+    } of[];
+};
+
+static struct abtomp_copies *note_copies(const uintptr_t *reductions)
+{
+    size_t num = 0;
+    for (const uintptr_t *each = reductions; each; each = (const uintptr_t *)each[NEXT])
+        num++;
+    struct abtomp_copies *copies = malloc(sizeof(*copies) + num * sizeof(copies->of[0]));
+    if (!copies)
+        abtomp_fail("out of memory");
+    copies->num = 0;
+    for (const uintptr_t *each = reductions; each; each = (const uintptr_t *)each[NEXT]) {
+        copies->of[copies->num].begin = each[COPIES];
+        copies->of[copies->num++].end = each[END];
+    }
+    return copies;
+}
+
+struct abtomp_copies *abtomp_reductions_begin(struct abtomp_member *me, uintptr_t *reductions)
 {
     abtomp_reductions_make(reductions, me->team->num);
     abtomp_group_begin(me, reductions);
+    return note_copies(reductions);
 }
 
-void abtomp_reductions_join(struct abtomp_member *me, uintptr_t *reductions, const uintptr_t *first)
+void abtomp_reductions_join(struct abtomp_member *me, uintptr_t *reductions, const struct abtomp_copies *copies)
 {
-    for (uintptr_t *each = reductions; each && first; each = (uintptr_t *)each[NEXT]) {
-        each[COPIES] = first[COPIES];
-        each[END] = first[END];
-        first = (const uintptr_t *)first[NEXT];
+    uintptr_t *each = reductions;
+    for (size_t i = 0; copies && each && i < copies->num; i++) {
+        each[COPIES] = copies->of[i].begin;
+        each[END] = copies->of[i].end;
+        each = (uintptr_t *)each[NEXT];
     }
     abtomp_group_begin(me, reductions);
+}
+
+void abtomp_copies_free(struct abtomp_copies *copies)
+{
+    for (size_t i = 0; copies && i < copies->num; i++)
+        free((void *)copies->of[i].begin);
+    free(copies);
 }
 
 void abtomp_group_end(struct abtomp_member *me)
@@ -89,15 +122,20 @@ static bool tasks_have_ended(struct abtomp_member *me, void *arg)
     return abtomp_count_is_zero(&group->tasks);
 }
 
-void GOMP_taskgroup_end(void)
+/* The innermost group of the member ends, when its tasks have. */
+static void end_group(struct abtomp_member *me)
 {
-    struct abtomp_member *me = abtomp_self();
     struct abtomp_group *group = me->group;
     if (group && !tasks_have_ended(me, group)) {
         struct abtomp_await await = {.done = tasks_have_ended, .arg = group, .group = group, .count = &group->tasks};
         abtomp_crew_await(me, abtomp_tasks_of(me), &await);
     }
     pop_group(me);
+}
+
+void GOMP_taskgroup_end(void)
+{
+    end_group(abtomp_self());
 }
 
 void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
@@ -113,17 +151,24 @@ void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
     free_copies(reductions);
 }
 
-/* -- Of work-sharing constructs: one member has put the copies together, and calls this like all others then -- */
+/*
+ * -- Of work-sharing constructs: one member has put the copies together, and calls this like all others then --
+ *
+ * In a cancelled region members do not wait for each other: some come to a construct when others have left it already.
+ * So the tasks of the member, which may be run by others and use its group and its description, are waited for here.
+ * The copies stay as long as the region (abtomp_cancel_clear), since tasks of others use them, too.
+ */
 
 void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
 {
     struct abtomp_member *me = abtomp_self();
     const uintptr_t *reductions = me->group ? me->group->reductions : NULL;
-    if (!is_cancelled)
-        abtomp_barrier(me);
+    end_group(me);
+    if (is_cancelled)
+        return;
+    abtomp_barrier(me);
     if (me->num == 0)
         free_copies(reductions);
-    pop_group(me);
 }
 
 /* -- The copies -- */

@@ -89,8 +89,10 @@ void abtomp_share_leave(struct abtomp_member *me)
     /* acq_rel: pairs with itself, in abtomp_share_leave: the last one frees what all have used */
     if (atomic_fetch_sub_explicit(&share->inside, 1, memory_order_acq_rel) == 1) {
         free(share->memory);
+        free(share->copies); /* not what they are: the barrier is still to come */
         abtomp_doacross_free(share->doacross);
         share->memory = NULL;
+        share->copies = NULL;
         share->doacross = NULL;
         /* relaxed: nobody else changes it now */
         set_stage(me, atomic_load_explicit(&share->stage, memory_order_relaxed) + STAGES - READY);
@@ -163,14 +165,13 @@ void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop,
     me->has_turn = true; /* of no iterations */
     if (abtomp_share_enter(me)) {
         set_loop(me, loop);
-        me->share->reductions = reductions;
         if (reductions)
-            abtomp_reductions_begin(me, reductions);
+            me->share->copies = abtomp_reductions_begin(me, reductions);
         if (memory)
             set_memory(me->share, memory);
         abtomp_share_open(me);
     } else if (reductions) {
-        abtomp_reductions_join(me, reductions, me->share->reductions);
+        abtomp_reductions_join(me, reductions, me->share->copies);
     }
     if (memory)
         *memory = me->share->memory;

@@ -27,6 +27,7 @@ struct abtomp_loop {
     const void *sink_counts; /* iterations of each dimension, 8 bytes each */
 };
 
+struct abtomp_copies;
 struct abtomp_doacross;
 
 struct abtomp_share {
@@ -36,7 +37,7 @@ struct abtomp_share {
     struct abtomp_loop loop;
     uint64_t num_chunks;                /* of a dynamic loop */
     void *memory;                       /* asked for by the program, for all members */
-    uintptr_t *reductions;              /* those of the member that has set it up */
+    struct abtomp_copies *copies;       /* of its reductions of tasks; NULL: there are none */
     struct abtomp_doacross *doacross;   /* of a doacross loop */
     ABTOMP_LINE _Atomic(uint64_t) next; /* the first iteration that nobody has, or chunk if the loop is dynamic */
     ABTOMP_LINE _Atomic(uint64_t) turn; /* of an ordered loop: the first iteration of the chunk whose turn it is */
@@ -74,8 +75,14 @@ void abtomp_doacross_free(struct abtomp_doacross *doacross);
 
 /* -- group.c -- */
 
-/* Begins reductions of tasks in a construct: by the first member, and by the others. */
-void abtomp_reductions_begin(struct abtomp_member *me, uintptr_t *reductions);
-void abtomp_reductions_join(struct abtomp_member *me, uintptr_t *reductions, const uintptr_t *first);
+/*
+ * Begins reductions of tasks in a construct: by the first member, and by the others, which get to know where the copies
+ * are. They do not look into the description of the first one: it may have left a cancelled region.
+ */
+struct abtomp_copies *abtomp_reductions_begin(struct abtomp_member *me, uintptr_t *reductions);
+void abtomp_reductions_join(struct abtomp_member *me, uintptr_t *reductions, const struct abtomp_copies *copies);
+
+/* Frees the copies themselves, too. NULL: there are none. */
+void abtomp_copies_free(struct abtomp_copies *copies);
 
 #endif

@@ -139,6 +139,40 @@ static void groups(void)
     is_int(wrong, 0, "others are not");
 }
 
+/*
+ * Members leave a construct with reductions of tasks before others have come, or while its tasks run. In every second
+ * round the region is cancelled before there are tasks.
+ */
+static void reductions(void)
+{
+    int behind = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        int sum = 0, begun = i % 2;
+#pragma omp parallel num_threads(MEMBERS) shared(sum, begun)
+        {
+            if (omp_get_thread_num() == 1 + i % (MEMBERS - 1)) {
+                while (get(&begun) == 0)
+                    sched_yield();
+#pragma omp cancel parallel
+            }
+            if (omp_get_thread_num() == i % MEMBERS)
+                sched_yield();
+#pragma omp for reduction(task, + : sum)
+            for (int k = 0; k < 3 * MEMBERS; k++) {
+#pragma omp task in_reduction(+ : sum) shared(begun)
+                {
+                    add(&begun, 1);
+                    if (k % 3 == 0)
+                        sched_yield();
+                    sum++;
+                }
+            }
+            add(&behind, 1);
+        }
+    }
+    is_int(behind, 0, "nobody passes a loop of a cancelled region that reduces with its tasks");
+}
+
 static int compare(const void *a, const void *b)
 {
     unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
@@ -185,6 +219,7 @@ int main(int argc, char **argv)
     regions_with_tasks();
     loops();
     groups();
+    reductions();
     very_many();
     return done_testing();
 }
