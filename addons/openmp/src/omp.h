@@ -99,6 +99,7 @@ struct abtomp_member {
     uint64_t first, end;                  /* the iterations that it has of that: their numbers */
     uint64_t round;                       /* of a static loop: chunks that it has had */
     bool has_turn;                        /* of an ordered loop: it has had its turn for them */
+    bool has_quit;                        /* quit_lock: it leaves the region, which is cancelled */
     struct abtomp_league league;          /* around */
     struct abtomp_group *group;           /* the innermost task group */
     _Atomic(struct abtomp_tasks *) tasks; /* what it has for tasks; NULL: it has made and run none */
@@ -155,6 +156,7 @@ struct abtomp_team {
     _Atomic(uint32_t) waiting;  /* members that wait for it: ABTOMP_RESTS and ABTOMP_HUNGRY */
     _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
     _Atomic(uint32_t) box_lock;
+    _Atomic(uint32_t) quit_lock;        /* of who has left a cancelled region: see abtomp_shares_quit */
     struct abtomp_task *box, *box_last; /* box_lock: by priority */
     /* Of relays: see relay.h. */
     ABTOMP_LINE _Atomic(uint64_t) ticket; /* a count of regions, the next number, and members of this region */
@@ -329,6 +331,9 @@ void abtomp_shares_free(struct abtomp_share **shares);
 
 /* Makes them unused again: no member is in one. */
 void abtomp_shares_reset(struct abtomp_team *team);
+
+/* The member is about to leave its region, which is cancelled: it meets no constructs any more. */
+void abtomp_shares_quit(struct abtomp_member *me);
 
 /* -- task.c -- */
 

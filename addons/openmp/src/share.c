@@ -60,12 +60,12 @@ bool abtomp_share_enter(struct abtomp_member *me)
     }
 }
 
-static void set_stage(struct abtomp_member *me, uint32_t stage)
+static void set_stage(const struct abtomp_team *team, struct abtomp_share *share, uint32_t stage)
 {
     /* release: pairs with the acquire in abtomp_share_enter */
-    atomic_store_explicit(&me->share->stage, stage, memory_order_release);
-    if (me->team->num > 1)
-        abtomp_wake(&me->share->stage);
+    atomic_store_explicit(&share->stage, stage, memory_order_release);
+    if (team->num > 1)
+        abtomp_wake(&share->stage);
 }
 
 void abtomp_share_open(struct abtomp_member *me)
@@ -78,7 +78,79 @@ void abtomp_share_open(struct abtomp_member *me)
     /* Written only if it changes: others have the line. It becomes false while no member is in a region */
     if (!atomic_load_explicit(&me->team->has_shared, memory_order_relaxed))
         atomic_store_explicit(&me->team->has_shared, true, memory_order_relaxed);
-    set_stage(me, stage + READY - SETTING);
+    set_stage(me->team, share, stage + READY - SETTING);
+}
+
+/* All have left it that come to it. */
+static void share_close(const struct abtomp_team *team, struct abtomp_share *share)
+{
+    free(share->memory);
+    free(share->copies); /* not what they are: the barrier is still to come */
+    abtomp_doacross_free(share->doacross);
+    share->memory = NULL;
+    share->copies = NULL;
+    share->doacross = NULL;
+    /* relaxed: nobody else changes it now */
+    set_stage(team, share, atomic_load_explicit(&share->stage, memory_order_relaxed) + STAGES - READY);
+}
+
+/* How many members have quit before they have met the construct of that number. quit_lock is held. */
+static uint32_t count_missing(const struct abtomp_team *team, uint32_t construct)
+{
+    uint32_t missing = 0;
+    for (int i = 0; i < team->num; i++) {
+        const struct abtomp_member *member = team->members[i];
+        missing += member->has_quit && (int32_t)(member->num_shares - construct) <= 0;
+    }
+    return missing;
+}
+
+/*
+ * In a cancelled region some members go on without those that have quit, as far as they like without a barrier. So a
+ * share is free for its next use when only such members are counted in it as have quit before they have met it. It is
+ * only closed here then, with quit_lock: that the last one leaves it, which closes it elsewhere, does not happen. Who
+ * changes one of the two, by a leave or by quitting, looks here afterwards, and the fences let one of them see both.
+ *
+ * A construct with copies ends with a barrier, behind which nobody is: its share is not needed, and tasks need them.
+ */
+static void close_shares_locked(struct abtomp_team *team)
+{
+    for (uint32_t i = 0; i < ABTOMP_NUM_SHARES; i++) {
+        struct abtomp_share *share = team->shares[i];
+        /* acquire: pairs with the release in set_stage */
+        uint32_t stage = atomic_load_explicit(&share->stage, memory_order_acquire);
+        if (stage % STAGES != READY)
+            continue;
+        uint32_t missing = count_missing(team, stage / STAGES * ABTOMP_NUM_SHARES + i);
+        /* acquire: pairs with the release in abtomp_share_leave */
+        if (missing > 0 && atomic_load_explicit(&share->inside, memory_order_acquire) == missing && !share->copies)
+            share_close(team, share);
+    }
+}
+
+static __attribute__((noinline)) void leave_cancelled(struct abtomp_team *team)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with the fence in abtomp_shares_quit */
+    /* relaxed: the fence orders it */
+    if ((atomic_load_explicit(&team->cancelled, memory_order_relaxed) & ABTOMP_CANCELLED_REGION) == 0)
+        return;
+    abtomp_mutex_lock(&team->quit_lock);
+    close_shares_locked(team);
+    abtomp_mutex_unlock(&team->quit_lock);
+}
+
+void abtomp_shares_quit(struct abtomp_member *me)
+{
+    struct abtomp_team *team = me->team;
+    if (team->num == 1)
+        return;
+    /* relaxed: the fence orders it. It is there already, but a write of this thread is what the fence orders */
+    atomic_fetch_or_explicit(&team->cancelled, ABTOMP_CANCELLED_REGION, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with the fence in leave_cancelled */
+    abtomp_mutex_lock(&team->quit_lock);
+    me->has_quit = true;
+    close_shares_locked(team);
+    abtomp_mutex_unlock(&team->quit_lock);
 }
 
 void abtomp_share_leave(struct abtomp_member *me)
@@ -87,16 +159,10 @@ void abtomp_share_leave(struct abtomp_member *me)
     if (!share)
         return;
     /* acq_rel: pairs with itself, in abtomp_share_leave: the last one frees what all have used */
-    if (atomic_fetch_sub_explicit(&share->inside, 1, memory_order_acq_rel) == 1) {
-        free(share->memory);
-        free(share->copies); /* not what they are: the barrier is still to come */
-        abtomp_doacross_free(share->doacross);
-        share->memory = NULL;
-        share->copies = NULL;
-        share->doacross = NULL;
-        /* relaxed: nobody else changes it now */
-        set_stage(me, atomic_load_explicit(&share->stage, memory_order_relaxed) + STAGES - READY);
-    }
+    if (atomic_fetch_sub_explicit(&share->inside, 1, memory_order_acq_rel) == 1)
+        share_close(me->team, share);
+    else if (ABTOMP_UNLIKELY(abtomp_env.cancels) && me->team->num > 1)
+        leave_cancelled(me->team);
     me->share = NULL;
 }
 

@@ -139,6 +139,25 @@ static void groups(void)
     is_int(wrong, 0, "others are not");
 }
 
+/* Members go on without the one that cancels, through more constructs than a team has places for. */
+static void ahead(void)
+{
+    enum { LOOPS = 30 };
+    int run = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+#pragma omp parallel num_threads(MEMBERS - 1)
+        for (int k = 0; k < LOOPS; k++) {
+            if (omp_get_thread_num() == i % (MEMBERS - 1) && k == i % LOOPS) {
+#pragma omp cancel parallel
+            }
+#pragma omp for schedule(dynamic, 1) nowait
+            for (int m = 0; m < MEMBERS; m++)
+                add(&run, 1);
+        }
+    }
+    is_int(run, ROUNDS * LOOPS * MEMBERS, "members of a cancelled region go on up to a barrier");
+}
+
 /*
  * Members leave a construct with reductions of tasks before others have come, or while its tasks run. In every second
  * round the region is cancelled before there are tasks.
@@ -219,6 +238,7 @@ int main(int argc, char **argv)
     regions_with_tasks();
     loops();
     groups();
+    ahead();
     reductions();
     very_many();
     return done_testing();
