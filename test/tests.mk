@@ -267,6 +267,7 @@ regress_tests = \
 	test/regress/fork_in_region \
 	test/regress/fork_kept_deque \
 	test/regress/free_mutex \
+	test/regress/gift_pool_free \
 	test/regress/guard_pages \
 	test/regress/in_place_counts \
 	test/regress/join_idle \

@@ -19,13 +19,18 @@ enum { PATIENCE_NS = 1000 };
 /* So often a thief looks at its wish before it looks at the pool again. */
 enum { OWN_LOOKS = 8 };
 
+/* The gift, which the caller has taken off the pool, is on its giver's stack, and goes when it is DONE. */
 static void accept_gift(abti_pool *pool, struct abti_gift *gift)
 {
-    abti_assert(gift->unit && !abti_load_relaxed(&gift->taken));
-    pool->ops->push_locked(pool, gift->unit, gift->context);
-    abti_pool_count_left(abti_es_self, pool);
-    /* release: pairs with the acquire in abti_pool_give. The gift goes with its giver's frame */
-    abti_store_release(&gift->taken, true);
+    uint32_t offered = ABTI_GIFT_OFFERED;
+    /* relaxed: the pool's word has ordered the gift, and DONE orders the rest */
+    if (abti_cas_relaxed(&gift->state, &offered, ABTI_GIFT_ACCEPTED)) {
+        abti_assert(gift->unit);
+        pool->ops->push_locked(pool, gift->unit, gift->context);
+        abti_pool_count_left(abti_es_self, pool);
+    }
+    /* release: pairs with the acquires in abti_pool_give */
+    abti_store_release(&gift->state, ABTI_GIFT_DONE);
 }
 
 static void grant_locked(abti_pool *pool, struct abti_wish *wish)
@@ -111,6 +116,21 @@ bool abti_pool_may_ask(abti_pool *pool)
     return abti_pool_answers(pool) && abti_runs_at_once(2);
 }
 
+/*
+ * Waits for a while for a holder of the pool's lock to accept the gift, and withdraws it then. It does not look at the
+ * pool, which is gone if the unit was accepted and has ended. False: the gift was accepted.
+ */
+static bool withdraw_gift(struct abti_gift *gift)
+{
+    uint32_t offered = ABTI_GIFT_OFFERED;
+    uint64_t offered_ns = abti_clock_mono_ns();
+    /* relaxed: what follows decides */
+    while (abti_load_relaxed(&gift->state) == ABTI_GIFT_OFFERED && abti_clock_mono_ns() - offered_ns < PATIENCE_NS)
+        abti_cpu_relax();
+    /* relaxed: the unit and the gift are the caller's own then, or DONE orders what follows */
+    return abti_cas_relaxed(&gift->state, &offered, ABTI_GIFT_WITHDRAWN);
+}
+
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     struct abti_gift gift = {.unit = unit, .context = context};
@@ -121,13 +141,11 @@ bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_cont
     /* release: publishes the gift and the unit to the compare-and-swap in abti_pool_answer_locked */
     if (!abti_cas_acq_rel(&pool->wish, &none, mine))
         return false;
-    uint64_t offered_ns = abti_clock_mono_ns();
-    /* acquire: pairs with the release in accept_gift */
-    while (!abti_load_acquire(&gift.taken) && is_busy(pool, offered_ns))
-        abti_cpu_relax();
-    /* release and acquire: of no use; the gift is the caller's own, or accept_gift orders what follows */
-    if (abti_cas_acq_rel(&pool->wish, &mine, 0))
+    bool is_mine = withdraw_gift(&gift);
+    /* release and acquire: of no use; the gift is the caller's own, or DONE orders what follows */
+    if (is_mine && abti_cas_acq_rel(&pool->wish, &mine, 0))
         return false;
-    abti_spin_until(abti_load_acquire(&gift.taken));
-    return true;
+    /* acquire: pairs with the release in accept_gift, which looks at the gift no more */
+    abti_spin_until(abti_load_acquire(&gift.state) == ABTI_GIFT_DONE);
+    return !is_mine;
 }

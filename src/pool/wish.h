@@ -18,10 +18,16 @@
  * Likewise a thread that wakes a unit of such a pool offers it first, and the stream that next holds the lock pushes
  * it:
  *
- *   pool->wish   NULL -> a gift   by its giver
- *                a gift -> NULL   by its giver, which takes it back, or by the holder, which then accepts it
- *   gift->taken  false -> true    by the same holder, when it has pushed the unit; a giver that cannot take its gift
- *                                 back waits for it
+ *   pool->wish   NULL -> a gift         by its giver
+ *                a gift -> NULL         by its giver, which has withdrawn it, or by the holder
+ *   gift->state  OFFERED -> ACCEPTED    by the holder that has taken it off the pool
+ *                OFFERED -> WITHDRAWN   by its giver, after a while
+ *                ACCEPTED -> DONE       by the same holder, when it has pushed the unit
+ *                WITHDRAWN -> DONE      by the holder that has taken it off the pool meanwhile: the unit is the giver's
+ *
+ * The pool may be freed as soon as its last unit has ended. So a giver looks at its gift alone until it has withdrawn
+ * that: the unit is blocked then, and the pool is there. It leaves its frame when it has taken the gift off the pool
+ * itself, or sees DONE.
  *
  * A pool has one wish or gift at a time. Bit 0 of the word says which.
  */
@@ -42,8 +48,10 @@ struct abti_wish {
 struct abti_gift {
     abti_unit *unit;
     ABT_pool_context context; /* the context of its push */
-    _Atomic(bool) taken;
+    _Atomic(uint32_t) state;  /* see above */
 };
+
+enum { ABTI_GIFT_OFFERED, ABTI_GIFT_ACCEPTED, ABTI_GIFT_WITHDRAWN, ABTI_GIFT_DONE };
 
 enum { ABTI_WISH_GIFT = 1 };
 

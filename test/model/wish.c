@@ -152,7 +152,7 @@ const struct model_kept model_kept[] = {
     {"abti_pool_ask", "&mine", NULL, "likewise: the wish is the caller's own, or the unit orders what follows"},
     {"abti_pool_give", "&none", "release", "likewise"},
     {"abti_pool_give", "&none", "failure relaxed", "likewise"},
-    {"abti_pool_give", "&mine", NULL, "likewise: the gift is the caller's own, or `taken` orders what follows"},
+    {"abti_pool_give", "&mine", NULL, "likewise: the gift is the caller's own, or DONE orders what follows"},
     {"abti_pool_answer_locked", "compare_exchange", "acquire", "likewise, the release: what follows publishes"},
     {"abti_pool_answer_locked", "compare_exchange", "failure relaxed", "likewise, one that fails reads nothing"},
     {0},

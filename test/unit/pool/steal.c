@@ -295,10 +295,10 @@ static void test_gifts(void)
     abti_store_relaxed(&pool->parked.first, &sleeper);
     answer();
     abti_store_relaxed(&pool->parked.first, NULL);
-    ok(!abti_load_relaxed(&gift.taken), "not accepted while somebody sleeps, who is to be woken");
+    ok(abti_load_relaxed(&gift.state) == ABTI_GIFT_OFFERED, "not accepted while somebody sleeps, who is to be woken");
     is_int(abti_pool_total_size(pool), UNITS, "in the total size it is");
     answer();
-    ok(abti_load_relaxed(&gift.taken) && !abti_load_relaxed(&pool->wish), "accepted");
+    ok(abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE && !abti_load_relaxed(&pool->wish), "accepted");
     is_int(pool->ops->size(pool), UNITS, "it is in the pool");
     is_int(abti_pool_num_blocked(pool), 0, "and blocked no longer");
     ok(abti_steal(&(struct abti_robber){.random = 1}, pool) == unit, "at the tail");
@@ -309,9 +309,12 @@ static void test_gifts(void)
     abti_pool_count_entered(abti_es_self, pool);
     offer(&gift, unit);
     ok(!pool->ops->is_empty(pool), "to which a unit is offered is not empty");
-    ok(pop() == unit && abti_load_relaxed(&gift.taken), "who pops gets it");
+    ok(pop() == unit && abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE, "who pops gets it");
     ok(!pop() && pool->ops->is_empty(pool), "once");
     is_int(abti_pool_total_size(pool), 0, "and then the pool is empty");
+    offer(&gift, unit);
+    abti_store_relaxed(&gift.state, ABTI_GIFT_WITHDRAWN);
+    ok(!pop() && abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE, "one that is withdrawn is left to its giver");
     for (int i = 0; i < UNITS; i++)
         push(units[i]);
 }
