@@ -138,6 +138,7 @@ struct ABT_xstream_opaque {
     uint32_t halted;                /* rt.lock: the round of stream/halt in which it has halted last */
     struct abti_watchdog_seen seen; /* rt.lock */
     struct abti_known known;        /* of the native thread */
+    _Atomic(const void *) looks_at; /* the native thread stores it, see sync/looks.h. NULL: nothing */
     pthread_t thread;               /* creator; valid for secondary ESs */
     struct abti_own_thread own;     /* the same thread */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/assert.h"
 #include "pick/sched.h"
+#include "sync/looks.h"
 #include "wait/cpus.h"
 
 /* Barriers of more ULTs are those of a few large machines. Their ULTs wait as if they were of different pools. */
@@ -26,24 +27,20 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
     barrier->lock = (struct abti_spin){0};
     barrier->num = num;
     abti_store_relaxed(&barrier->arrived, 0);
-    barrier->num_looks = barrier->looks_ended = barrier->num_local = 0;
+    barrier->num_looks = barrier->num_local = 0;
+    barrier->was_looked_at = false;
     barrier->waiters = (struct abti_waitq){0};
     barrier->local_pool = NULL;
     abti_store_relaxed(&barrier->rounds, 0);
-    abti_store_relaxed(&barrier->left, 0);
 }
 
 void abti_barrier_settle(ABT_barrier barrier)
 {
-    bool is_left = false;
-    for (unsigned step = 0; !is_left; step++) {
-        if (step > 0)
-            abti_backoff(step);
-        abti_spin_lock(&barrier->lock);
-        /* acquire: pairs with the release in wait_looking, which is the last access of a ULT that leaves */
-        is_left = abti_load_acquire(&barrier->left) == barrier->num_looks;
-        abti_spin_unlock(&barrier->lock);
-    }
+    abti_spin_lock(&barrier->lock);
+    bool was_looked_at = barrier->was_looked_at;
+    abti_spin_unlock(&barrier->lock);
+    if (was_looked_at)
+        abti_looks_settle(barrier);
 }
 
 /* Wakes ULTs of a pool that is not the caller's, which have been taken out of the barrier. */
@@ -73,9 +70,10 @@ int abti_barrier_meet(ABT_barrier barrier)
         barrier->num_local = 0;
         barrier->local_pool = NULL;
     }
-    if (barrier->num_looks != barrier->looks_ended) {
-        barrier->looks_ended = barrier->num_looks;
-        /* release: pairs with the acquire in wait_looking. relaxed: the lock is held */
+    if (barrier->num_looks > 0) {
+        barrier->num_looks = 0;
+        barrier->was_looked_at = true;
+        /* release: pairs with the acquire in look_for_round. relaxed: the lock is held */
         abti_store_release(&barrier->rounds, abti_load_relaxed(&barrier->rounds) + 1);
     }
     struct abti_waiter *rest = abti_waitq_wake_here(&barrier->waiters);
@@ -119,15 +117,11 @@ static bool has_next(const abti_sched *sched)
     return sched->front && !abti_queue_is_empty(&sched->front->inbox);
 }
 
-/*
- * Whether the ULT may begin to look. Whoever is waited for can run meanwhile; the last one has nobody to look for.
- * relaxed: only the last one finds that the others have come, since it has been in the round before
- */
-static bool may_look(ABT_barrier barrier, abti_es *es)
+/* Whether the ULT may look instead of blocking, since its stream has nothing else to do. */
+static bool may_look(abti_es *es)
 {
-    return abti_load_relaxed(&barrier->arrived) + 1 < barrier->num && abti_runs_at_once(barrier->num) && es &&
-           es->parent && es->dsched && !has_next(es->dsched) && may_look_on(es) && es->dsched->num_pools <= FEW_POOLS &&
-           !abti_unit_is_tasklet(es->cur) && !es->sleepy;
+    return es && es->parent && es->dsched && !has_next(es->dsched) && may_look_on(es) &&
+           es->dsched->num_pools <= FEW_POOLS && !abti_unit_is_tasklet(es->cur) && !es->sleepy;
 }
 
 /* Looks for the end of the round, of which the caller is a part. False: it is to block. */
@@ -150,17 +144,19 @@ static bool wait_looking(ABT_barrier barrier, abti_es *es)
 {
     uint32_t round = abti_load_relaxed(&barrier->rounds); /* relaxed, as below: the lock is held */
     barrier->num_looks++;
+    abti_look_begin(es, barrier); /* the lock publishes it: the last one, who ends the round, comes later */
     abti_spin_unlock(&barrier->lock);
-    if (!look_for_round(barrier, es, round)) {
+    bool is_over = look_for_round(barrier, es, round);
+    if (!is_over) {
         abti_spin_lock(&barrier->lock);
-        if (abti_load_relaxed(&barrier->rounds) == round) {
+        is_over = abti_load_relaxed(&barrier->rounds) != round;
+        if (is_over)
+            abti_spin_unlock(&barrier->lock);
+        else
             barrier->num_looks--;
-            return false;
-        }
-        abti_spin_unlock(&barrier->lock);
     }
-    abti_fetch_add_release(&barrier->left, 1); /* release: pairs with the acquire in abti_barrier_settle */
-    return true;
+    abti_look_end(es);
+    return is_over;
 }
 
 int abti_barrier_wait_slow(ABT_barrier barrier)
@@ -168,11 +164,12 @@ int abti_barrier_wait_slow(ABT_barrier barrier)
     struct abti_waiter w;
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
     abti_es *es = abti_es_self;
-    bool looks = may_look(barrier, es); /* before the lock, which others wait for */
+    /* before the lock, which others wait for. The barrier is not read: its line would move once more */
+    bool looks = may_look(es);
     abti_spin_lock(&barrier->lock);
     if (abti_barrier_arrive(barrier))
         return abti_barrier_meet(barrier);
-    if (looks && wait_looking(barrier, es))
+    if (looks && abti_runs_at_once(barrier->num) && wait_looking(barrier, es))
         return ABT_SUCCESS;
     abti_waitq_push(&barrier->waiters, &w);
     abti_waiter_park_in_crowd(&w, &barrier->lock, barrier->num);

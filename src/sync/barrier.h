@@ -17,7 +17,7 @@ struct ABT_barrier_opaque {
     struct abti_spin lock;     /* guards the fields that name it */
     uint32_t num;              /* lock: how many meet. Constant while one waits */
     _Atomic(uint32_t) arrived; /* lock: how many of this round have come so far. Those who come read it before */
-    uint32_t num_looks;        /* lock: how often ULTs have looked for the end of a round, without blocking then */
+    uint32_t num_looks;        /* lock: how many of them look for the end of the round */
 
     struct abti_waitq waiters; /* lock: those who block */
     abti_pool *local_pool;     /* lock: the pool of those in `local`; NULL: there are none */
@@ -26,10 +26,9 @@ struct ABT_barrier_opaque {
 
     char line_1[ABTI_CACHE_LINE];
     _Atomic(uint32_t) rounds; /* lock: rounds that ULTs looked at have ended so often */
-    uint32_t looks_ended;     /* lock: num_looks at the last end of such a round */
+    bool was_looked_at;       /* lock: there was such a round */
     char line_2[ABTI_CACHE_LINE];
-    _Atomic(uint32_t) left; /* how many of num_looks look no more */
-    abti_unit *local[];     /* lock: ULTs of one private pool, which are woken by moving them there all at once */
+    abti_unit *local[]; /* lock: ULTs of one private pool, which are woken by moving them there all at once */
 };
 
 /* Makes a barrier. Returns NULL when there is no memory. */

@@ -3,6 +3,7 @@
 
 #include "arch/cpu.h"
 #include "base/assert.h"
+#include "sync/looks.h"
 #include "wait/cpus.h"
 #include "wait/crowd.h"
 #include "wait/word.h"
@@ -22,12 +23,9 @@ void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num
 
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 {
-    uint64_t arrived = abti_load_relaxed(&barrier->arrived); /* relaxed: the caller is one of the last round */
-    /*
-     * acquire: pairs with the release of `left` in abti_xbarrier_wait, which is the last access of a thread that
-     * leaves
-     */
-    abti_spin_until(abti_load_acquire(&barrier->left) == arrived);
+    abti_looks_settle(barrier);
+    /* acquire: pairs with the release in leave_barrier, which is the last access of a thread that leaves */
+    abti_spin_until(abti_load_acquire(&barrier->strangers) == 0);
 }
 
 static bool round_is_over(struct ABT_xstream_barrier_opaque *barrier, uint32_t round, uint32_t *now)
@@ -73,11 +71,33 @@ static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t 
     abti_fetch_add_relaxed(&barrier->sleepers, (uint32_t)-1); /* relaxed: late, it costs a wake */
 }
 
+/*
+ * Until it has left, the barrier is not freed. Who frees it comes out of the last round, to which all arrivals have
+ * been counted: they publish what is stored here.
+ */
+static void enter_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *es)
+{
+    if (ABTI_LIKELY(es != NULL))
+        abti_look_begin(es, barrier);
+    else
+        abti_fetch_add_relaxed(&barrier->strangers, 1); /* relaxed: see above */
+}
+
+static void leave_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *es)
+{
+    if (ABTI_LIKELY(es != NULL))
+        abti_look_end(es);
+    else
+        abti_fetch_add_release(&barrier->strangers, (uint32_t)-1); /* release: pairs with abti_xbarrier_fini */
+}
+
 void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
 {
     uint32_t num = barrier->num;
     if (num == 1)
         return;
+    abti_es *es = abti_es_self; /* the same in the end: the thread does not switch meanwhile */
+    enter_barrier(barrier, es);
     /*
      * acquire and release: each arrival pairs with those before it, here in abti_xbarrier_wait, so that the last one
      * has seen what the others did
@@ -97,6 +117,5 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     } else {
         wait_for_round(barrier, round);
     }
-    /* release: pairs with the acquire in abti_xbarrier_fini */
-    abti_fetch_add_release(&barrier->left, 1);
+    leave_barrier(barrier, es);
 }

@@ -20,8 +20,8 @@ struct ABT_xstream_barrier_opaque {
     uint32_t num;               /* how many meet. Constant */
     struct abti_thrift thrift;  /* how long they look before they sleep */
     ABTI_ALIGNED(ABTI_CACHE_LINE)
-    _Atomic(uint64_t) arrived; /* how many have come so far, in all rounds */
-    _Atomic(uint64_t) left;    /* how many of them touch the barrier no more */
+    _Atomic(uint64_t) arrived;   /* how many have come so far, in all rounds */
+    _Atomic(uint32_t) strangers; /* how many that are no stream's threads use the barrier */
 };
 
 void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num);

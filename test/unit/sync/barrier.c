@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers from the inside: who waits in which place, who comes last, and rounds of all kinds together. */
 #include "sync/barrier.h"
+#include "sync/looks.h"
 #include "sync_test.h"
 
 enum { ROUNDS = 2000, MEET = 6, LARGE = 5000 };
@@ -101,6 +102,31 @@ static void test_large(void)
     end();
 }
 
+static void settle(void *arg)
+{
+    (void)arg;
+    abti_barrier_settle(barrier);
+    atomic_fetch_add(&num_through, 1);
+}
+
+/* Who frees the barrier waits for a stream that still looks at it. */
+static void test_settle(void)
+{
+    struct actor actor;
+
+    begin(2);
+    abti_barrier_settle(barrier);
+    barrier->was_looked_at = true;
+    abti_look_begin(abti_es_self, barrier);
+    start(&actor, NATIVE, settle, NULL);
+    nap_us(20000);
+    is_int(atomic_load(&num_through), 0, "a barrier does not settle while a stream looks at it");
+    abti_look_end(abti_es_self);
+    finish(&actor);
+    is_int(atomic_load(&num_through), 1, "and then it does");
+    end();
+}
+
 /* --- Nobody is through before all have come, and those that are early for the next round are not mixed up --- */
 
 static atomic_int num_come[2], last_round, errors;
@@ -128,6 +154,7 @@ static void test_race(void)
     atomic_store(&last_round, ROUNDS);
     race(MEET, meet_often);
     is_int(atomic_load(&errors), 0, "all come to each of %d rounds", atomic_load(&last_round));
+    abti_barrier_settle(barrier);
     end();
 }
 
@@ -137,6 +164,7 @@ int main(void)
     for (enum kind last = HOME; last < NUM_KINDS; last++)
         test_places(last);
     test_large();
+    test_settle();
     test_race();
     return sync_end();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers of native threads from the inside: rounds by number, also past the last one, and who is still inside. */
 #include "sync/xbarrier.h"
+#include "sync/looks.h"
 #include "sync_test.h"
 #include "wait/word.h"
 
@@ -40,7 +41,7 @@ static void meet(const char *when)
     is_int(atomic_load(&errors), 0, "%s: all come to each of %d rounds", when, atomic_load(&last_round));
     ok(barrier.arrived % MEET == 0 && barrier.rounds == (uint32_t)(barrier.arrived / MEET), "all are counted");
     abti_xbarrier_fini(&barrier);
-    ok(barrier.left == barrier.arrived, "nobody is inside");
+    is_int(atomic_load(&barrier.strangers), 0, "nobody is inside");
     is_int(atomic_load(&barrier.sleepers), 0, "nor asleep");
 }
 
@@ -62,7 +63,7 @@ static void test_one(void)
 {
     abti_xbarrier_init(&barrier, 1);
     abti_xbarrier_wait(&barrier);
-    ok(barrier.arrived == 0 && barrier.rounds == 0 && barrier.left == 0, "one thread needs no barrier");
+    ok(barrier.arrived == 0 && barrier.rounds == 0 && barrier.strangers == 0, "one thread needs no barrier");
 }
 
 /* A thread has come for the next round before the last one of this round says that it is complete. */
@@ -92,12 +93,19 @@ static void test_end(void)
 
     abti_xbarrier_init(&barrier, 2);
     atomic_store(&has_returned, false);
-    atomic_store(&barrier.arrived, 2);
-    atomic_store(&barrier.left, 1);
+    atomic_store(&barrier.strangers, 1);
     start(&actor, NATIVE, end, NULL);
     nap_us(20000);
     ok(!atomic_load(&has_returned), "a barrier does not end while a thread is inside");
-    atomic_store(&barrier.left, 2);
+    atomic_store(&barrier.strangers, 0);
+    finish(&actor);
+    ok(atomic_load(&has_returned), "and then it does");
+    atomic_store(&has_returned, false);
+    abti_look_begin(abti_es_self, &barrier);
+    start(&actor, NATIVE, end, NULL);
+    nap_us(20000);
+    ok(!atomic_load(&has_returned), "nor while a stream is inside");
+    abti_look_end(abti_es_self);
     finish(&actor);
     ok(atomic_load(&has_returned), "and then it does");
 }
@@ -115,7 +123,6 @@ int main(void)
     abti_xbarrier_init(&barrier, MEET);
     atomic_store(&barrier.rounds, -(uint32_t)BEFORE_WRAP);
     atomic_store(&barrier.arrived, (uint64_t) - (uint32_t)BEFORE_WRAP * MEET);
-    atomic_store(&barrier.left, barrier.arrived);
     meet("past the last number");
     return sync_end();
 }

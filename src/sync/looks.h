@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Streams that look at an object, such as a barrier, whose memory may be freed as soon as nobody looks at it any more.
+ * Each stream says in its own record at which object it looks. So to look costs no line that streams share; who frees
+ * the object asks all streams.
+ *
+ * Who frees it has to be sure that all who look have begun to look: it has seen something, such as the end of a round,
+ * that came after each of them had begun.
+ */
+#ifndef ABTI_SYNC_LOOKS_H
+#define ABTI_SYNC_LOOKS_H
+
+#include "base/assert.h"
+#include "rt/self.h"
+
+/* The calling thread is the ES. It looks at one object at a time, and makes no switch until it has ended. */
+ABTI_INLINE void abti_look_begin(abti_es *es, const void *object)
+{
+    /* relaxed, both: the thread's own. What the caller does next with the object publishes it */
+    abti_assert(es == abti_es_self && !abti_load_relaxed(&es->looks_at));
+    abti_store_relaxed(&es->looks_at, object);
+}
+
+ABTI_INLINE void abti_look_end(abti_es *es)
+{
+    abti_assert(es == abti_es_self && abti_load_relaxed(&es->looks_at)); /* relaxed: the thread's own */
+    /* release: pairs with the acquire in abti_looks_settle */
+    abti_store_release(&es->looks_at, NULL);
+}
+
+/* Returns when no stream looks at the object. None begins any more. */
+void abti_looks_settle(const void *object);
+
+#endif
