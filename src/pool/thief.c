@@ -69,6 +69,14 @@ static void tell_booty(struct abti_thief *thief, abti_pool *pool, abti_unit *uni
         abti_thief_learn_other(thief, abti_clock_mono_ns());
 }
 
+/* Fetches a unit that the thief has taken out of a pool, and returns it. NULL: there is none. */
+static abti_unit *fetch_stolen(abti_unit *unit)
+{
+    if (unit)
+        abti_unit_fetch(unit);
+    return unit;
+}
+
 /*
  * Steals from the ring, with the box locked that gets what is taken beside the first unit, or NULL. First it asks, if
  * somebody is busy with the pool.
@@ -104,12 +112,12 @@ abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool)
         return NULL;
     /* A racy read comes before all else: an empty pool costs no access that others would notice. */
     if (abti_pool_looks_empty(pool))
-        return abti_loot_find(pool, es->index);
+        return fetch_stolen(abti_loot_find(pool, es->index));
     struct abti_loot *box = thief->more > 0 ? abti_loot_reserve(pool, es->index) : NULL;
     abti_unit *unit = steal_from_ring(thief, pool, box);
     if (box && abti_loot_unreserve(box))
         robber->left_in = pool;
-    return unit;
+    return fetch_stolen(unit);
 }
 
 abti_unit *abti_steal_left_slow(struct abti_robber *robber)
@@ -119,5 +127,5 @@ abti_unit *abti_steal_left_slow(struct abti_robber *robber)
         abti_thief_learn_more(&robber->thief);
     else
         robber->left_in = NULL;
-    return unit;
+    return fetch_stolen(unit);
 }
