@@ -25,7 +25,7 @@ ABT_barrier abti_barrier_create(uint32_t num)
 void abti_barrier_init(ABT_barrier barrier, uint32_t num)
 {
     barrier->lock = (struct abti_spin){0};
-    barrier->num = num;
+    barrier->num = barrier->num_to_run = num;
     abti_store_relaxed(&barrier->arrived, 0);
     barrier->num_looks = barrier->num_local = 0;
     barrier->was_looked_at = false;
@@ -117,11 +117,11 @@ static bool has_next(const abti_sched *sched)
     return sched->front && !abti_queue_is_empty(&sched->front->inbox);
 }
 
-/* Whether the ULT may look instead of blocking, since its stream has nothing else to do. */
-static bool may_look(abti_es *es)
+/* Whether the ULT may look instead of blocking: all can run at the same time, and its stream has nothing else to do. */
+static bool may_look(ABT_barrier barrier, abti_es *es)
 {
-    return es && es->parent && es->dsched && !has_next(es->dsched) && may_look_on(es) &&
-           es->dsched->num_pools <= FEW_POOLS && !abti_unit_is_tasklet(es->cur) && !es->sleepy;
+    return abti_runs_at_once(barrier->num_to_run) && es && es->parent && es->dsched && !has_next(es->dsched) &&
+           may_look_on(es) && es->dsched->num_pools <= FEW_POOLS && !abti_unit_is_tasklet(es->cur) && !es->sleepy;
 }
 
 /* Looks for the end of the round, of which the caller is a part. False: it is to block. */
@@ -164,12 +164,11 @@ int abti_barrier_wait_slow(ABT_barrier barrier)
     struct abti_waiter w;
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
     abti_es *es = abti_es_self;
-    /* before the lock, which others wait for. The barrier is not read: its line would move once more */
-    bool looks = may_look(es);
+    bool looks = may_look(barrier, es); /* before the lock, which others wait for */
     abti_spin_lock(&barrier->lock);
     if (abti_barrier_arrive(barrier))
         return abti_barrier_meet(barrier);
-    if (looks && abti_runs_at_once(barrier->num) && wait_looking(barrier, es))
+    if (looks && wait_looking(barrier, es))
         return ABT_SUCCESS;
     abti_waitq_push(&barrier->waiters, &w);
     abti_waiter_park_in_crowd(&w, &barrier->lock, barrier->num);

@@ -26,7 +26,8 @@ struct ABT_barrier_opaque {
 
     char line_1[ABTI_CACHE_LINE];
     _Atomic(uint32_t) rounds; /* lock: rounds that ULTs looked at have ended so often */
-    bool was_looked_at;       /* lock: there was such a round */
+    uint32_t num_to_run; /* num, for those who have not got the lock: they would move its line. Constant likewise */
+    bool was_looked_at;  /* lock: there was such a round */
     char line_2[ABTI_CACHE_LINE];
     abti_unit *local[]; /* lock: ULTs of one private pool, which are woken by moving them there all at once */
 };
