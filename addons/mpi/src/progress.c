@@ -40,7 +40,8 @@ static int64_t progress_longest;
 
 /* Shared. */
 static _Atomic(abtmpi_wait *) progress_coming; /* newcomers, the youngest first */
-static atomic_int progress_in_flight;          /* waits that have not ended */
+static atomic_int progress_in_flight;          /* waits that touch the engine, or that it still has to wake */
+static atomic_bool progress_is_ending;         /* MPI_Finalize is called: all waits end */
 static _Atomic(int64_t) progress_pause;        /* the last word to ABTX_driver_set_max_sleep */
 
 /*
@@ -88,10 +89,21 @@ static void progress_wake(ABT_thread thread)
         progress_self.pushes--;
 }
 
+/* False: MPI_Finalize has been called, and the ULT must not wait. */
+static bool progress_count_up(void)
+{
+    /*
+     * seq_cst: before the loads of progress_pause and of progress_is_ending. progress_rest and abtmpi_progress_end
+     * write those before they read how many are in flight.
+     */
+    atomic_fetch_add_explicit(&progress_in_flight, 1, memory_order_seq_cst);
+    return !atomic_load_explicit(&progress_is_ending, memory_order_seq_cst);
+}
+
 static void progress_count_down(void)
 {
-    /* relaxed: who reads 0 too late looks once more. */
-    int before = atomic_fetch_sub_explicit(&progress_in_flight, 1, memory_order_relaxed);
+    /* release: pairs with the load in abtmpi_progress_end. Who looks for work and reads 0 too late looks once more. */
+    int before = atomic_fetch_sub_explicit(&progress_in_flight, 1, memory_order_release);
 
     abtmpi_assert(before > 0);
     (void)before;
@@ -122,9 +134,9 @@ static void wait_end(abtmpi_wait *wait)
     list_remove(wait->ask ? &progress_questions : &progress_waits, wait);
     /* release: pairs with the acquire in progress_look_alone; acquire: with the release in wait_begin. */
     bool looks = atomic_exchange_explicit(&wait->state, WAIT_DONE, memory_order_acq_rel) == WAIT_LOOKS;
-    if (looks) {
-        progress_count_down();
-    } else if (wait_is_suspended(wait)) {
+    if (looks)
+        return; /* the ULT counts down when it sees that */
+    if (wait_is_suspended(wait)) {
         progress_count_down();
         progress_wake(wait->thread);
     } else {
@@ -203,6 +215,25 @@ static bool progress_ask(void)
     return found;
 }
 
+/* The wait ends without a result. */
+static void wait_abandon(abtmpi_wait *wait)
+{
+    ABT_unit_id id = 0;
+
+    ABT_thread_get_id(wait->thread, &id);
+    fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " still waits in %s\n", (uint64_t)id, wait->call);
+    wait->code = MPI_ERR_OTHER;
+}
+
+static void progress_abandon(progress_list *list)
+{
+    while (list->first) {
+        abtmpi_wait *wait = list->first;
+        wait_abandon(wait);
+        wait_end(wait);
+    }
+}
+
 static bool progress_look(void)
 {
     abtmpi_look_begin();
@@ -210,6 +241,11 @@ static bool progress_look(void)
     progress_wake_late();
     if (progress_unfinished > 0)
         progress_retry();
+    /* relaxed: who calls MPI_Finalize looks again and again. */
+    if (atomic_load_explicit(&progress_is_ending, memory_order_relaxed)) {
+        progress_abandon(&progress_waits);
+        progress_abandon(&progress_questions);
+    }
     bool found = abtmpi_blocks_look(&progress_completed, part_done);
     found |= abtmpi_blocks_look(&progress_watched, part_done);
     found |= progress_ask();
@@ -303,28 +339,21 @@ bool abtmpi_progress_begin(void)
     return true;
 }
 
-static void progress_abandon(progress_list *list)
-{
-    while (list->first) {
-        abtmpi_wait *wait = list->first;
-        ABT_unit_id id = 0;
-        ABT_thread_get_id(wait->thread, &id);
-        fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " still waits in %s\n", (uint64_t)id, wait->call);
-        wait->code = MPI_ERR_OTHER;
-        wait_end(wait);
-    }
-}
-
+/* Those that have handed in nothing yet when this begins see progress_is_ending, and wait for nothing. */
 void abtmpi_progress_end(void)
 {
-    ABTX_driver_free(&progress_driver);
-    progress_take();
-    progress_abandon(&progress_waits);
-    progress_abandon(&progress_questions);
-    while (progress_late.first) {
-        ABT_thread_yield();
-        progress_wake_late();
+    ABT_bool found;
+
+    /*
+     * seq_cst: before the load of progress_in_flight; the other side is progress_count_up. The load is also an acquire
+     * that pairs with the release in progress_count_down: nobody touches the driver any more.
+     */
+    atomic_store_explicit(&progress_is_ending, true, memory_order_seq_cst);
+    while (atomic_load_explicit(&progress_in_flight, memory_order_seq_cst) > 0 && ABT_initialized() == ABT_SUCCESS) {
+        ABTX_driver_look(progress_driver, &found); /* an external thread may not: the streams look */
+        ABTX_self_sleep(PROGRESS_PAUSE_NS);
     }
+    ABTX_driver_free(&progress_driver);
 }
 
 static int64_t progress_now(void)
@@ -363,8 +392,9 @@ static bool wait_begin(abtmpi_wait *wait)
     int state = WAIT_LOOKS;
 
     /* acquire: pairs with the release in wait_end; release: with the acquire there. */
-    return atomic_compare_exchange_strong_explicit(&wait->state, &state, WAIT_SUSPENDED, memory_order_acq_rel,
-                                                   memory_order_acquire);
+    wait->has_left = atomic_compare_exchange_strong_explicit(&wait->state, &state, WAIT_SUSPENDED, memory_order_acq_rel,
+                                                             memory_order_acquire);
+    return wait->has_left;
 }
 
 /* Goes on with what the caller's look has found, and returns when its own wait has ended. */
@@ -410,9 +440,11 @@ void abtmpi_progress_wait(abtmpi_wait *wait)
     abtmpi_assert(wait->ask ? wait->num == 0 : wait->left > 0 && wait->left <= wait->num);
     progress_time();
     ABT_self_get_thread(&wait->thread);
-    /* seq_cst: before the load of progress_pause, as progress_rest writes that before it reads how many are in flight.
-     */
-    atomic_fetch_add_explicit(&progress_in_flight, 1, memory_order_seq_cst);
+    if (!progress_count_up()) {
+        wait_abandon(wait);
+        progress_count_down();
+        return;
+    }
     /* relaxed: the exchange checks it. */
     abtmpi_wait *head = atomic_load_explicit(&progress_coming, memory_order_relaxed);
     do {
@@ -420,10 +452,13 @@ void abtmpi_progress_wait(abtmpi_wait *wait)
         /* release: pairs with the acquire in progress_take; relaxed: nothing is read through what is found instead. */
     } while (!atomic_compare_exchange_weak_explicit(&progress_coming, &head, wait, memory_order_release,
                                                     memory_order_relaxed));
+    /* seq_cst: after the addition in progress_count_up. */
     if (atomic_load_explicit(&progress_pause, memory_order_seq_cst) > PROGRESS_PAUSE_NS)
         progress_set_pause(PROGRESS_PAUSE_NS);
     progress_look_alone(wait);
     /* Who ends the wait after that wakes the ULT. */
     if (atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_LOOKS && wait_begin(wait))
         ABT_self_suspend();
+    if (!wait->has_left)
+        progress_count_down();
 }

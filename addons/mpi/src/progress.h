@@ -38,6 +38,8 @@ typedef struct abtmpi_wait {
     struct abtmpi_wait *next, *prev; /* the engine's from here on */
     int added;                       /* how many parts are in blocks, or have been */
     ABT_thread thread;
+    bool has_left; /* the ULT has said that it leaves its stream; then the engine counts the wait down, otherwise the
+                      ULT */
     atomic_int state;
 } abtmpi_wait;
 

@@ -9,7 +9,7 @@ enum { TAG = 1, TAG_NEVER = 2, MANY = 10000 };
 
 static int sent[4], got[4];
 static MPI_Request shared;
-static int handled, final_code = -1;
+static int handled;
 static ABT_eventual_memory seen;
 
 /* Open MPI 4.1 says nothing of a message that is too long, if it is from the same process. */
@@ -135,26 +135,35 @@ static void send_for_handler(void)
     ABT_eventual_set(ABT_EVENTUAL_MEMORY_GET_HANDLE(&seen), NULL, 0);
 }
 
-static void wait_for_ever(void *arg)
+static void wait_for_ever(void *code)
 {
-    (void)arg;
-    final_code = MPI_Recv(got, 1, MPI_INT, 0, TAG_NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    *(int *)code = MPI_Recv(got, 1, MPI_INT, 0, TAG_NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void finalize_while_one_waits(void)
+/* One waits on this stream, and one on another. */
+static void finalize_while_two_wait(void)
 {
-    ABT_xstream xstream;
-    ABT_pool pool;
-    ABT_thread ult;
+    ABT_xstream xstreams[2];
+    ABT_thread ults[2];
+    ABT_thread_state state;
+    int codes[2] = {-1, -1};
 
-    ABT_xstream_self(&xstream);
-    ABT_xstream_get_main_pools(xstream, 1, &pool);
-    ABT_thread_create(pool, wait_for_ever, NULL, ABT_THREAD_ATTR_NULL, &ult);
-    ABT_thread_yield();
-    is_int(final_code, -1, "a ULT waits");
+    ABT_xstream_self(&xstreams[0]);
+    ABT_xstream_create(ABT_SCHED_NULL, &xstreams[1]);
+    for (int i = 0; i < 2; i++) {
+        ABT_thread_create_on_xstream(xstreams[i], wait_for_ever, &codes[i], ABT_THREAD_ATTR_NULL, &ults[i]);
+        do {
+            ABT_thread_yield();
+            ABT_thread_get_state(ults[i], &state);
+        } while (state != ABT_THREAD_STATE_BLOCKED);
+        is_int(codes[i], -1, "a ULT waits");
+    }
     MPI_Finalize();
-    ABT_thread_free(&ult);
-    is_int(final_code, MPI_ERR_OTHER, "MPI_Finalize ends the wait");
+    for (int i = 0; i < 2; i++) {
+        ABT_thread_free(&ults[i]);
+        is_int(codes[i], MPI_ERR_OTHER, "MPI_Finalize ends the wait");
+    }
+    ABT_xstream_free(&xstreams[1]);
 }
 
 int main(int argc, char **argv)
@@ -183,7 +192,7 @@ int main(int argc, char **argv)
     job_run_pair(wait_generalized, complete_generalized);
     job_run_pair(cancelled, cancels);
     MPI_Errhandler_free(&errhandler);
-    finalize_while_one_waits();
+    finalize_while_two_wait();
     ABT_finalize();
     return job_end();
 }
