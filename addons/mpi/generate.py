@@ -11,7 +11,7 @@ import sys
 
 # Functions of the MPI library that the sources of libabtmpi call, beside those that are wrapped.
 USED = """Cancel Comm_set_errhandler Errhandler_set Finalize Get_library_version Init_thread Initialized Improbe Iprobe Irecv
-    Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testall Testany Testsome
+    Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testany Testsome
     Wait Win_test""".split()
 
 PROTOTYPE = re.compile(r"\bint\s+PMPI_(\w+)\s*\(([^().]*)\)")

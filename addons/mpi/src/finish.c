@@ -12,6 +12,7 @@
 
 enum {
     FINISH_PARTS = 4,         /* requests for which there is room in the frame */
+    FINISH_GROUP = 16,        /* requests that MPI_Testsome gets at once there */
     FINISH_YIELDS = 64,       /* a ULT that has to ask itself lets others run so often, before it pauses */
     FINISH_FIRST = 1000,      /* the first pause then, in nanoseconds; each is an eighth longer, */
     FINISH_LONGEST = 1000000, /* up to this */
@@ -27,6 +28,8 @@ typedef struct {
     MPI_Request *requests;
     int *result, *indices;
     MPI_Status *status;
+    abtmpi_part *parts; /* of ask_all: one for each request, is_done says whether it has been completed; may be NULL */
+    int first;          /* of ask_all: nothing before this one is active any more */
     int source, tag;
     MPI_Comm comm;
     MPI_Message *message;
@@ -39,10 +42,64 @@ static int ask_one(void *arg, int *found)
     return abtmpi_real.Test(q->requests, found, q->status);
 }
 
+/* The field of errors belongs to the caller unless there are several. */
+static void status_copy(MPI_Status *to, const MPI_Status *from)
+{
+    if (to != MPI_STATUS_IGNORE) {
+        int error = to->MPI_ERROR;
+        *to = *from;
+        to->MPI_ERROR = error;
+    }
+}
+
+/* One has failed: which of them are done, before those that the same call has found are entered. */
+static void all_failed(question *q)
+{
+    for (int i = 0; i < q->num && q->status != MPI_STATUSES_IGNORE; i++) {
+        bool is_done = q->requests[i] == MPI_REQUEST_NULL || (q->parts && q->parts[i].is_done);
+        q->status[i].MPI_ERROR = is_done ? MPI_SUCCESS : MPI_ERR_PENDING;
+    }
+}
+
+/* Enters what MPI_Testsome has completed. */
+static void all_take(question *q, int num, const int indices[], const MPI_Status statuses[], bool failed)
+{
+    for (int i = 0; i < num; i++) {
+        int at = q->first + indices[i];
+        if (q->parts)
+            q->parts[at].is_done = true;
+        if (q->status == MPI_STATUSES_IGNORE)
+            continue;
+        status_copy(&q->status[at], &statuses[i]);
+        if (failed)
+            q->status[at].MPI_ERROR = statuses[i].MPI_ERROR;
+    }
+}
+
+/*
+ * Completes what is done. The answer is yes when no request is active any more. MPI_Testall is not used, since that of
+ * MPICH 4.0 fails whenever a collective operation is persistent, or a request is partitioned.
+ */
 static int ask_all(void *arg, int *found)
 {
     question *q = arg;
-    return abtmpi_real.Testall(q->num, q->requests, found, q->status);
+    int code, indices[FINISH_GROUP];
+    MPI_Status statuses[FINISH_GROUP];
+
+    do {
+        int num = q->num - q->first < FINISH_GROUP ? q->num - q->first : FINISH_GROUP, count = 0;
+        code = abtmpi_real.Testsome(num, q->requests + q->first, &count, indices, statuses);
+        if (code != MPI_SUCCESS)
+            all_failed(q);
+        if (count != MPI_UNDEFINED)
+            all_take(q, count, indices, statuses, code != MPI_SUCCESS);
+        if (count == num || count == MPI_UNDEFINED)
+            q->first += num;
+        else if (count == 0)
+            return code;
+    } while (q->first < q->num && code == MPI_SUCCESS);
+    *found = q->first == q->num;
+    return code;
 }
 
 static int ask_any(void *arg, int *found)
@@ -161,16 +218,6 @@ static int question_wait_watching(question *q, bool all)
     return code;
 }
 
-/* The field of errors belongs to the caller unless there are several. */
-static void status_copy(MPI_Status *to, const MPI_Status *from)
-{
-    if (to != MPI_STATUS_IGNORE) {
-        int error = to->MPI_ERROR;
-        *to = *from;
-        to->MPI_ERROR = error;
-    }
-}
-
 /*
  * Completes a request if it is done. MPI_Test of MPICH looks for messages first, also where the request is done, which
  * takes longer than a second call. Not for requests of the program: the two calls would ask a generalized request
@@ -257,56 +304,82 @@ static int waitall_end(int num, const MPI_Request requests[], MPI_Status statuse
     return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
-/* The requests that are not done become parts, and after one that has failed all. Returns how many. */
-static int waitall_begin(int num, MPI_Request requests[], MPI_Status statuses[], abtmpi_part *parts, bool *failed)
+/*
+ * The requests that the question has left active become parts, and after one that has failed all. Returns how many;
+ * they take the places of those that say what is done.
+ */
+static int waitall_begin(const question *q, bool *failed)
 {
     int num_parts = 0;
 
-    for (int i = 0; i < num; i++) {
-        abtmpi_part *part = &parts[num_parts];
+    for (int i = 0; i < q->num; i++) {
+        abtmpi_part *part = &q->parts[num_parts];
         int found = 0;
-        *part = (abtmpi_part){.request = &requests[i]};
+        if (q->parts[i].is_done)
+            continue;
+        *part = (abtmpi_part){.request = &q->requests[i]};
         if (!*failed)
-            part->code = abtmpi_real.Test(&requests[i], &found, &part->status);
+            part->code = abtmpi_real.Test(&q->requests[i], &found, &part->status);
         if (part->code != MPI_SUCCESS)
             *failed = part->is_done = true;
-        else if (found && statuses != MPI_STATUSES_IGNORE)
-            status_copy(&statuses[i], &part->status);
+        else if (found && q->status != MPI_STATUSES_IGNORE)
+            status_copy(&q->status[i], &part->status);
         if (!found || part->is_done)
             num_parts++;
     }
     return num_parts;
 }
 
-/* MPICH's MPI_Waitall writes MPI_SUCCESS also where no request has failed, which its MPI_Testall does not. */
+/*
+ * What the statuses of inactive requests are. MPICH's MPI_Waitall writes MPI_SUCCESS into them also where no request
+ * has failed.
+ */
 static void waitall_clear(int num, MPI_Status statuses[])
 {
-    for (int i = 0; i < num && !ABTMPI_IS_OPEN_MPI && statuses != MPI_STATUSES_IGNORE; i++)
-        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Status empty;
+    int found;
+
+    if (statuses == MPI_STATUSES_IGNORE)
+        return;
+    abtmpi_real.Test(&none, &found, &empty);
+    for (int i = 0; i < num; i++) {
+        status_copy(&statuses[i], &empty);
+        if (!ABTMPI_IS_OPEN_MPI)
+            statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+}
+
+/* Waits for those that the question has left active. */
+static int waitall_wait(question *q)
+{
+    bool failed = false;
+    int num_parts = waitall_begin(q, &failed);
+
+    abtmpi_leave(MPI_SUCCESS);
+    abtmpi_wait wait = {.call = q->call, .parts = q->parts, .num = num_parts, .left = num_parts};
+    if (num_parts > 0 && !failed)
+        abtmpi_progress_wait(&wait);
+    return wait.code != MPI_SUCCESS ? wait.code : waitall_end(q->num, q->requests, q->status, q->parts, num_parts);
 }
 
 int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[])
 {
-    int found = 0;
-    bool failed = false;
+    int found = 0, code;
     abtmpi_part frame[FINISH_PARTS], *parts = parts_create(frame, num);
+    question q = {
+        .call = "MPI_Waitall", .ask = ask_all, .num = num, .requests = requests, .status = statuses, .parts = parts};
 
     waitall_clear(num, statuses);
-    if (!parts || abtmpi_handler_is_own()) {
-        parts_destroy(frame, parts);
-        question q = {.call = "MPI_Waitall", .ask = ask_all, .num = num, .requests = requests, .status = statuses};
-        return parts ? question_wait_watching(&q, true) : question_wait(&q);
-    }
-    int code = abtmpi_real.Testall(num, requests, &found, statuses);
-    if (!found && code == MPI_SUCCESS) {
-        int num_parts = waitall_begin(num, requests, statuses, parts, &failed);
-        abtmpi_leave(code);
-        abtmpi_wait wait = {.call = "MPI_Waitall", .parts = parts, .num = num_parts, .left = num_parts};
-        if (num_parts > 0 && !failed)
-            abtmpi_progress_wait(&wait);
-        code = wait.code != MPI_SUCCESS ? wait.code : waitall_end(num, requests, statuses, parts, num_parts);
+    for (int i = 0; parts && i < num; i++)
+        parts[i].is_done = false;
+    if (abtmpi_handler_is_own()) {
+        code = question_wait_watching(&q, true);
+    } else if (!parts) {
+        code = question_wait(&q);
     } else {
-        abtmpi_leave(code);
+        code = ask_all(&q, &found);
+        code = found || code != MPI_SUCCESS ? abtmpi_leave(code) : waitall_wait(&q);
     }
     parts_destroy(frame, parts);
     return code;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is new in MPI 4: sessions, partitioned messages, counts that are large. ULTs that wait are suspended. */
+/*
+ * What is new in MPI 4: sessions, partitioned messages, counts that are large, persistent collective operations. ULTs
+ * that wait are suspended.
+ */
 #include "job.h"
 
 enum { PARTS = 4, TAG = 1, ROUNDS = 3 };
@@ -50,6 +53,34 @@ static void send_large(void)
     MPI_Send_c(out, (MPI_Count)PARTS, MPI_INT, job_rank, TAG, comm);
 }
 
+static void wait_for_persistent(void)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+
+    MPI_Bcast_init(in, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &requests[0]);
+    MPI_Barrier_init(comm, MPI_INFO_NULL, &requests[1]);
+    for (int round = 1; round <= ROUNDS; round++) {
+        in[0] = job_rank == 0 ? round : 0;
+        MPI_Startall(2, requests);
+        is_int(MPI_Waitall(2, requests, statuses), MPI_SUCCESS, "persistent collective operations");
+        is_int(in[0], round, "what rank 0 has");
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
+static void yield(void)
+{
+    ABT_thread_yield();
+}
+
+static void handler(MPI_Comm *of, int *code, ...)
+{
+    (void)of;
+    fail("error %d", *code);
+}
+
 /* Without MPI_Init, in which case MPICH 4.0 needs two processes. */
 static void begin_session(MPI_Session *session)
 {
@@ -73,6 +104,7 @@ static void begin_session(MPI_Session *session)
 int main(void)
 {
     MPI_Session session;
+    MPI_Errhandler errhandler;
 
     job_begin("2");
     ABT_init(0, NULL);
@@ -80,6 +112,11 @@ int main(void)
     job_run_pair(receive_parts, send_parts);
     job_run_pair(receive_large, send_large);
     is_int(received, ROUNDS * PARTS, "all parts have come");
+    job_run_pair(wait_for_persistent, yield);
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_set_errhandler(comm, errhandler);
+    MPI_Errhandler_free(&errhandler);
+    job_run_pair(wait_for_persistent, yield);
     MPI_Comm_free(&comm);
     is_int(MPI_Session_finalize(&session), MPI_SUCCESS, "MPI_Session_finalize");
     ABT_finalize();

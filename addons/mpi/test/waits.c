@@ -5,7 +5,7 @@
  */
 #include "job.h"
 
-enum { TAG = 1, TAG_GO = 2, NUM = 4 };
+enum { TAG = 1, TAG_GO = 2, NUM = 4, NULLS = 30 };
 
 static MPI_Comm reversed; /* rank 1 is its rank 0 */
 static int in[64], out[64], ones[2] = {1, 1}, places[2] = {0, 1}, bytes[2] = {0, sizeof(int)};
@@ -135,24 +135,31 @@ static bool error_is_written(const MPI_Status *status)
 #endif
 }
 
+/* Requests that are null, then those that are fulfilled, a null one and an inactive one. */
 static void waitall(void)
 {
-    MPI_Request requests[NUM + 2];
-    MPI_Status statuses[NUM + 2];
-    int seen[NUM];
+    MPI_Request requests[NULLS + NUM + 2];
+    MPI_Status statuses[NULLS + NUM + 2];
+    int seen[NUM], empty = 0;
 
-    begin(requests);
-    for (int i = 0; i < NUM + 2; i++)
-        statuses[i].MPI_ERROR = MPI_ERR_OTHER;
-    requests[NUM] = MPI_REQUEST_NULL;
-    if (job_rank == 0) {
-        MPI_Recv_init(in + NUM, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, &requests[NUM + 1]); /* inactive */
-        is_int(MPI_Waitall(NUM + 2, requests, statuses), MPI_SUCCESS, "MPI_Waitall");
-        MPI_Request_free(&requests[NUM + 1]);
+    for (int i = 0; i < NULLS + NUM + 2; i++) {
+        requests[i] = MPI_REQUEST_NULL;
+        statuses[i] = (MPI_Status){.MPI_TAG = TAG, .MPI_ERROR = MPI_ERR_OTHER};
     }
-    for (int i = 0; i < NUM; i++)
-        seen[i] = job_rank == 0 && statuses[i].MPI_TAG == TAG + i && error_is_written(&statuses[i]);
+    begin(requests + NULLS);
+    if (job_rank == 0) {
+        MPI_Recv_init(in + NUM, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, &requests[NULLS + NUM + 1]);
+        is_int(MPI_Waitall(NULLS + NUM + 2, requests, statuses), MPI_SUCCESS, "MPI_Waitall");
+        MPI_Request_free(&requests[NULLS + NUM + 1]);
+    }
+    for (int i = 0; i < NUM; i++) {
+        const MPI_Status *status = &statuses[NULLS + i];
+        seen[i] = job_rank == 0 && status->MPI_TAG == TAG + i && error_is_written(status);
+    }
     check_all(seen);
+    for (int i = 0; i < NULLS + NUM + 2; i++)
+        empty += statuses[i].MPI_TAG == MPI_ANY_TAG;
+    is_int(empty, job_rank == 0 ? NULLS + 2 : 0, "the statuses of the others are empty");
 }
 
 static void waitany(void)
