@@ -86,10 +86,11 @@ def parts(f, by):
                 f"    if (pack_ != MPI_SUCCESS)\n        return abtmpi_leave(pack_);\n"
                 f"    copy_ = malloc(size_ > 0 ? (size_t)size_ : 1);\n"
                 f"    if (!copy_)\n        return abtmpi_leave(MPI_ERR_NO_MEM);\n"
+                f"    bool before_ = abtmpi_cancel_put_off();\n"
                 f"    pack_ = {f.real([a[0], a[1], a[2], 'copy_', 'size_', '&used_', a[7]], 'Pack' + f.suffix)};\n"
                 f"    if (pack_ == MPI_SUCCESS)\n        pack_ = replace_{f.name}({', '.join(a)}, copy_, used_);\n"
                 f"    else\n        abtmpi_leave(pack_);\n"
-                f"    free(copy_);\n    return pack_;\n")
+                f"    free(copy_);\n    abtmpi_cancel_allow(before_);\n    return pack_;\n")
     return straight(f) + pair(f, a[5:11], a[0:5] + [a[10]]) + "    return code_;\n"
 
 

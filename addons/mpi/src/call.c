@@ -61,9 +61,25 @@ static bool call_is_usable(void)
     return true;
 }
 
-/* At the first call of a ULT. */
+bool abtmpi_cancel_put_off(void)
+{
+    ABT_bool before = ABT_FALSE;
+
+    ABTX_self_put_off_cancel(ABT_TRUE, &before);
+    return before == ABT_TRUE;
+}
+
+void abtmpi_cancel_allow(bool before)
+{
+    if (!before)
+        ABTX_self_put_off_cancel(ABT_FALSE, NULL);
+}
+
+/* At the first call of a ULT, which does not end with the lock. */
 static bool call_begin(void)
 {
+    bool before = abtmpi_cancel_put_off();
+
     pthread_mutex_lock(&call_lock);
     /* relaxed: the lock orders it. */
     if (atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_NEW) {
@@ -75,6 +91,7 @@ static bool call_begin(void)
     }
     bool on = atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_ON; /* relaxed: the same. */
     pthread_mutex_unlock(&call_lock);
+    abtmpi_cancel_allow(before);
     return on;
 }
 

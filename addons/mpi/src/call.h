@@ -21,6 +21,13 @@ int abtmpi_leave(int code);
 int abtmpi_leave_turn(int code, int found);
 
 /*
+ * From now on a cancel does not end the calling ULT, until abtmpi_cancel_allow gets what this returns: for a ULT with
+ * requests or memory of which nobody else knows, while it waits.
+ */
+bool abtmpi_cancel_put_off(void);
+void abtmpi_cancel_allow(bool before);
+
+/*
  * Around what runs on a native thread of its own. False: it goes straight on, and abtmpi_region_end is not called.
  * Until then the caller is an external thread. abtmpi_region_count: how many ULTs are in one.
  */

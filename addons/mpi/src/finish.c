@@ -209,12 +209,14 @@ static int question_wait_watching(question *q, bool all)
     int found = 0;
     int64_t pause = 0; /* the first times, others run without one */
     int code = abtmpi_leave(q->ask(q, &found));
+    bool before = abtmpi_cancel_put_off();
 
     for (unsigned times = 0; code == MPI_SUCCESS && !found; times++) {
         code = FINISH_CAN_WATCH ? question_watch(q, all, &found) : question_pause(q, times, &pause);
         if (code == MPI_SUCCESS && !found)
             code = q->ask(q, &found);
     }
+    abtmpi_cancel_allow(before);
     return code;
 }
 
@@ -259,6 +261,8 @@ int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Status *
 
 int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Status *status)
 {
+    bool before = abtmpi_cancel_put_off();
+
     if (code == MPI_SUCCESS) {
         code = request_wait(call, &requests[1], true, MPI_STATUS_IGNORE);
         abtmpi_enter();
@@ -266,6 +270,7 @@ int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_
         abtmpi_real.Cancel(&requests[0]);
     }
     int received = request_wait(call, &requests[0], true, status);
+    abtmpi_cancel_allow(before);
     return code != MPI_SUCCESS ? code : received;
 }
 
@@ -369,6 +374,7 @@ int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[]
     abtmpi_part frame[FINISH_PARTS], *parts = parts_create(frame, num);
     question q = {
         .call = "MPI_Waitall", .ask = ask_all, .num = num, .requests = requests, .status = statuses, .parts = parts};
+    bool before = parts == frame || abtmpi_cancel_put_off();
 
     waitall_clear(num, statuses);
     for (int i = 0; parts && i < num; i++)
@@ -382,6 +388,7 @@ int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[]
         code = found || code != MPI_SUCCESS ? abtmpi_leave(code) : waitall_wait(&q);
     }
     parts_destroy(frame, parts);
+    abtmpi_cancel_allow(before);
     return code;
 }
 
