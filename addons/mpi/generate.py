@@ -59,6 +59,11 @@ def straight(function):
     return f"    if (!abtmpi_enter())\n        return {function.real()};\n"
 
 
+def returned(f):
+    """The end of a function in whose place nonblocking ones have been called."""
+    return f"    return {'abtmpi_finish_source(code_, source, status)' if 'source' in f.args else 'code_'};\n"
+
+
 def twin(f, by):
     # Operations of all processes match only if all are of the nonblocking form, whoever calls.
     begin = straight(f)
@@ -67,7 +72,7 @@ def twin(f, by):
                  f"&request_);\n")
     return (f"    MPI_Request request_;\n{begin}"
             f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
-            f"    return abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.status()});\n")
+            f"    code_ = abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.status()});\n{returned(f)}")
 
 
 def pair(f, receive, send):
@@ -80,8 +85,9 @@ def pair(f, receive, send):
 def parts(f, by):
     a = f.args
     if f.name.startswith("Sendrecv_replace"):
-        # The type of what has been packed matches any type at the receiver.
-        return (f"    void *copy_;\n    {f.count} size_, used_ = 0;\n{straight(f)}"
+        # The type of what has been packed matches any type at the receiver. MPI_Pack of MPICH 4.0 refuses MPI_BOTTOM.
+        return (f"    if (buf == MPI_BOTTOM) {{\n{region(f, by)}    }}\n"
+                f"    void *copy_;\n    {f.count} size_, used_ = 0;\n{straight(f)}"
                 f"    int pack_ = {f.real([a[1], a[2], a[7], '&size_'], 'Pack_size' + f.suffix)};\n"
                 f"    if (pack_ != MPI_SUCCESS)\n        return abtmpi_leave(pack_);\n"
                 f"    copy_ = malloc(size_ > 0 ? (size_t)size_ : 1);\n"
@@ -91,7 +97,7 @@ def parts(f, by):
                 f"    if (pack_ == MPI_SUCCESS)\n        pack_ = replace_{f.name}({', '.join(a)}, copy_, used_);\n"
                 f"    else\n        abtmpi_leave(pack_);\n"
                 f"    free(copy_);\n    abtmpi_cancel_allow(before_);\n    return pack_;\n")
-    return straight(f) + pair(f, a[5:11], a[0:5] + [a[10]]) + "    return code_;\n"
+    return straight(f) + pair(f, a[5:11], a[0:5] + [a[10]]) + returned(f)
 
 
 def before(f, what):
@@ -99,7 +105,7 @@ def before(f, what):
     if what != "parts" or not f.name.startswith("Sendrecv_replace"):
         return ""
     a = f.args
-    body = pair(f, a[0:3] + a[5:8], ["copy_", "used_", "MPI_PACKED", a[3], a[4], a[7]]) + "    return code_;\n"
+    body = pair(f, a[0:3] + a[5:8], ["copy_", "used_", "MPI_PACKED", a[3], a[4], a[7]]) + returned(f)
     return f"static int replace_{f.name}({', '.join(f.params)}, void *copy_, {f.count} used_)\n{{\n{body}}}\n\n"
 
 

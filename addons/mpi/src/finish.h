@@ -19,6 +19,19 @@ int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_
 /* The same after a false abtmpi_enter, without a status: blocks the native thread. */
 int abtmpi_finish_blocking(int code, MPI_Request *request);
 
+/*
+ * Ends a receive that has been made in the nonblocking form, and returns the code. From MPI_PROC_NULL that of MPICH 4.0
+ * gives the status of a receive from rank 0, other than MPI_Recv.
+ */
+static inline int abtmpi_finish_source(int code, int source, MPI_Status *status)
+{
+    if (source == MPI_PROC_NULL && code == MPI_SUCCESS && status != MPI_STATUS_IGNORE) {
+        status->MPI_SOURCE = MPI_PROC_NULL;
+        status->MPI_TAG = MPI_ANY_TAG;
+    }
+    return code;
+}
+
 /* The functions of these names. */
 int abtmpi_finish_wait(MPI_Request *request, MPI_Status *status);
 int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[]);

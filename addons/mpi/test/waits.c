@@ -68,6 +68,39 @@ static void sendrecv_replace(void)
     is_int(count, 2, "all of it");
 }
 
+static void check_nobody(const MPI_Status *status)
+{
+    ok(status->MPI_SOURCE == MPI_PROC_NULL && status->MPI_TAG == MPI_ANY_TAG, "%s: a status of nobody", name);
+}
+
+static void nobody(void)
+{
+    MPI_Status status;
+
+    MPI_Recv(in, 1, MPI_INT, MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &status);
+    check_nobody(&status);
+    MPI_Sendrecv(out, 1, MPI_INT, MPI_PROC_NULL, TAG, in, 1, MPI_INT, MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &status);
+    check_nobody(&status);
+    MPI_Sendrecv_replace(in, 1, MPI_INT, MPI_PROC_NULL, TAG, MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &status);
+    check_nobody(&status);
+}
+
+/* The address is in the type. */
+static void bottom(void)
+{
+    MPI_Aint address;
+    MPI_Datatype type;
+    int one = 1;
+
+    in[0] = 100 + job_rank;
+    MPI_Get_address(in, &address);
+    MPI_Type_create_hindexed(1, &one, &address, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Sendrecv_replace(MPI_BOTTOM, 1, type, 1 - job_rank, TAG, 1 - job_rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Type_free(&type);
+    is_int(in[0], 101 - job_rank, "%s: what the other has sent", name);
+}
+
 static void probe(void)
 {
     MPI_Status status;
@@ -328,6 +361,8 @@ static const struct {
     {"MPI_Ssend", ssend},
     {"MPI_Sendrecv", sendrecv},
     {"MPI_Sendrecv_replace", sendrecv_replace},
+    {"MPI_PROC_NULL", nobody},
+    {"MPI_BOTTOM", bottom},
     {"MPI_Probe", probe},
     {"MPI_Mprobe", mprobe},
     {"MPI_Wait", wait_one_by_one},
