@@ -53,6 +53,13 @@ def links(page):
             yield f"there is no {target}"
 
 
+def fences(page):
+    """A fence that shares its line with text does not end its block, which then takes what follows."""
+    for number, line in enumerate(page.read_text().split("\n"), 1):
+        if "```" in line and not re.fullmatch(r" *```\w*", line):
+            yield f"line {number}: text beside ```"
+
+
 class Runner:
     """Runs the blocks of a page in a directory."""
 
@@ -135,7 +142,7 @@ def main(arguments):
                                                  check=True).stdout.split()
     total, failed = {"ran": 0, "not run": 0}, False
     for number, page in enumerate(map(pathlib.Path, pages)):
-        told = list(links(page))
+        told = [*fences(page), *links(page)]
         if not only_links:
             runner = Runner(directory / f"page{number}", flags)
             told += blocks(page, runner)
