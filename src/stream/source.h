@@ -7,9 +7,9 @@
  *
  *   ABTI_SOURCE_BUSY   S runs something, or looks for it. S alone leaves this state, for ABTI_SOURCE_IDLE.
  *   ABTI_SOURCE_IDLE   S has got nothing after it had come to this state. It asks no more until it has run something or
- * is woken. It is in the source's list of those, and is counted in its idle word. S goes to ABTI_SOURCE_BUSY, and a
- * waker to ABTI_SOURCE_WOKEN. ABTI_SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this
- * state.
+ *                      is woken. It is in the source's list of those, and is counted in its idle word. S goes to
+ *                      ABTI_SOURCE_BUSY, and a waker to ABTI_SOURCE_WOKEN.
+ *   ABTI_SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this state.
  *
  * A few at a time search: those that are on their way from ABTI_SOURCE_WOKEN to their sources and, of a source with
  * patience, those that look on for what they have asked others for. The others become idle at once, so that many
