@@ -6,6 +6,6 @@
 
 void abti_assert_failed(const char *condition, const char *file, int line)
 {
-    fprintf(stderr, "libabt: %s:%d: not so: %s\n", file, line, condition);
+    fprintf(stderr, "libabt: %s:%d: assertion failed: %s\n", file, line, condition);
     abort();
 }

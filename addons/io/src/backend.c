@@ -36,7 +36,7 @@ static int backend_of_variable(void)
         if (!strcmp(value, names[i]))
             return i;
     }
-    fprintf(stderr, "abtio: ABTIO_BACKEND is %s, not auto, io_uring or threads\n", value);
+    fprintf(stderr, "libabtio: ABTIO_BACKEND is %s, not auto, io_uring or threads\n", value);
     return -EINVAL;
 }
 
@@ -51,7 +51,7 @@ static int signal_of_variable(void)
     long number = strtol(value, &end, 10);
     if (!*end && number >= SIGRTMIN && number <= SIGRTMAX)
         return (int)number;
-    fprintf(stderr, "abtio: ABTIO_SIGNAL is %s, not a number from %d to %d\n", value, SIGRTMIN, SIGRTMAX);
+    fprintf(stderr, "libabtio: ABTIO_SIGNAL is %s, not a number from %d to %d\n", value, SIGRTMIN, SIGRTMAX);
     return -EINVAL;
 }
 

@@ -387,7 +387,7 @@ static bool helpers_grow(void)
 static void report_deadlock(void)
 {
     fprintf(stderr,
-            "abtio: %u operations wait for a native thread, and none of the %u that there are has ended one for 2 "
+            "libabtio: %u operations wait for a native thread, and none of the %u that there are has ended one for 2 "
             "seconds; there cannot be more: see max_threads in abtio.h\n",
             num_waiting(), helpers.num);
     helpers.is_reported = true;
