@@ -24,7 +24,7 @@ plan() {
     programs='$(test_programs)' check_args=
     unset TEST_WRAPPER ABT_TEST_EMULATED
     case $name in
-    # The release build, the only one without assertions.
+    # The release build. Assertions are on in all that follow but musl's.
     gcc) $do gcc 2 "all examples bench-programs" --enable-werror ;;
 
     # The whole library as one file, without checks of arguments and with all that helps to debug: built and looked at.
