@@ -89,6 +89,9 @@ int main(void)
     }
     printf(
         ".\n\nlibabtio reads two, in `abtio_init`: `ABTIO_BACKEND`, which is auto (the default), io_uring or threads, "
-        "and `ABTIO_SIGNAL`, the number of a real-time signal; [input and output](../io.md) describes them.\n");
+        "and `ABTIO_SIGNAL`, the number of a real-time signal; [input and output](../io.md) describes them.\n\n"
+        "Companions read others: libabtmpi `ABTMPI_MAIN_ULT` and `ABTMPI_IDLE_US` ([MPI](../mpi.md)); libabtomp those of "
+        "OpenMP, `ABT_OMP_NESTED` and `ABT_OMP_SHARE` ([OpenMP](../openmp.md)); GLT `GLT_NUM_THREADS`, `GLT_NUM_POOLS` "
+        "and `GLT_ERRORS` ([GLT](../glt.md)).\n");
     return 0;
 }
