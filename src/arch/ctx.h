@@ -10,8 +10,8 @@
  *   2. `*save` is set and the stack pointer moves to the new stack;
  *   3. the new context's floating-point control words are in force;
  *   4. after(arg) runs, if given, on the new stack: from here on nobody of this switch touches the old context, so
- *      *after* is the place to publish it (push it to a pool, unlock its wait queue). Another thread may resume it at
- * once;
+ *      *after* is the place to publish it (push it to a pool, unlock its wait queue). Another thread may resume it
+ *      at once;
  *   5. the new context goes on.
  *
  * The switch leaves by an indirect jump to the resumed context's return address, with the value 0 (ABT_SUCCESS). An API

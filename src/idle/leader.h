@@ -10,8 +10,8 @@
  *   L -> F, calling              by a follower F that has seen no callback for long: L runs a long unit
  *   L -> F, calling              by a ULT of F that looks at once
  *   L -> F                       by a ULT of F that wants the lead; if L is calling it leaves its index in
- * driver->heir, and L, calling -> F is what ends the callback L -> 0                       by the leader, when it runs
- * something, or ends
+ *                                driver->heir, and L, calling -> F is what ends the callback
+ *   L -> 0                       by the leader, when it runs something, or ends
  *
  * So callbacks of different streams never overlap, and the acquire that begins one pairs with the release that ended
  * the one before. When a stream gives up the lead, the next event check of any stream finds the driver without a

@@ -11,13 +11,16 @@
  * is. The streams could not do it: one that never idles would do it in the midst of its work, and one that waits in a
  * system call (a program whose main function sleeps when all is done) not at all.
  *
- *   NONE -> AWAKE                         by a thread that finds a depot crowded, and then makes the native thread
- *   AWAKE -> REFUSED                      by the same thread, when the native thread cannot be made: no thread tries
- * again before the next ABT_init AWAKE -> ASLEEP                       by the native thread, when there was nothing to
- * do in a whole period ASLEEP -> AWAKE                       by a thread that finds a depot crowded, and then makes the
- * system call; or by the native thread, when it finds one crowded itself AWAKE, ASLEEP -> ENDING               by
- * ABT_finalize ENDING, REFUSED -> NONE               by ABT_finalize any -> NONE                           in the child
- * of a fork, which does not have the thread: it makes one when it needs one
+ *   NONE -> AWAKE               by a thread that finds a depot crowded, and then makes the native thread
+ *   AWAKE -> REFUSED            by the same thread, when the native thread cannot be made: no thread tries again before
+ *                               the next ABT_init
+ *   AWAKE -> ASLEEP             by the native thread, when there was nothing to do in a whole period
+ *   ASLEEP -> AWAKE             by a thread that finds a depot crowded, and then makes the system call; or by the
+ *                               native thread, when it finds one crowded itself
+ *   AWAKE, ASLEEP -> ENDING     by ABT_finalize
+ *   ENDING, REFUSED -> NONE     by ABT_finalize
+ *   any -> NONE                 in the child of a fork, which does not have the thread: it makes one when it needs
+ *                               one
  *
  * No wake is lost: a thread that frees an object fills the depot under its lock and looks at the state after that; the
  * native thread stores ASLEEP and then looks at the depots, each under its lock. The one that holds the lock second

@@ -60,13 +60,13 @@
  * external thread sleeps no longer than until its next look; for a ULT its ES looks, by a timer. Some need not look:
  *
  * - The native thread of an ES. It clears QUIET when it queues, and while one is queued, an unlock wakes nobody but
- * such a thread, for which QUIET is not set. They come as soon as the system lets them.
+ *   such a thread, for which QUIET is not set. They come as soon as the system lets them.
  * - A ULT in `near`, of a FIFO pool. Since it is in that queue, every unlock has woken a native thread, or a ULT of
  *   the same pool: when one of another pool is woken, all of `near` are woken with it, and then compete or queue anew,
  *   behind the others. Or it was quiet: then the last waiter woken from afar is COMING, a native thread or a ULT of
- * this pool, since from its wake on the mutex belongs to its pool, until another is woken, or a signal gives the mutex
- * to another pool, which clears QUIET. What was woken is queued in the pool before anything that is pushed later: it
- * runs before the ULT could.
+ *   this pool, since from its wake on the mutex belongs to its pool, until another is woken, or a signal gives the
+ *   mutex to another pool, which clears QUIET. What was woken is queued in the pool before anything that is pushed
+ *   later: it runs before the ULT could.
  *
  * These two a signal of a cond moves to a locked mutex without a wake. Others it wakes, so that they queue with a look.
  *

@@ -94,7 +94,7 @@ int abtio_init(const abtio_config *config) ABTIO_PUBLIC;
  */
 int abtio_finalize(void) ABTIO_PUBLIC;
 
-/* What abtio_info tells. */
+/* What abtio_get_info reports. */
 typedef struct abtio_info {
     abtio_backend backend;    /* the one in use */
     char reason[128];         /* why this one, in words */
