@@ -224,7 +224,7 @@ static int runtime_init(bool primary)
     abti_store_release(&abti_rt.up, true);
     const struct abti_config *config = &abti_rt.config;
     abti_dumpsignal_begin(config->dump_signal);
-    abti_log("libabt " ABT_VERSION " begins: stacks of %zu bytes, checks of overflow %d, at most %d streams",
+    abti_log("libabt " ABTX_VERSION " begins: stacks of %zu bytes, checks of overflow %d, at most %d streams",
              config->thread_stacksize, (int)config->stack_guard, config->max_num_xstreams);
     if (config->print_help)
         abti_config_print_help(stderr, config);

@@ -283,7 +283,7 @@ void abti_config_print_help(FILE *fp, const struct abti_config *config)
     fprintf(fp,
             "libabt %s: environment variables and their values. ABT_ENV_X is read where ABT_X is not set,\n"
             "and sizes may be written as 64k, 2MiB or 0x4000.\n",
-            ABT_VERSION);
+            ABTX_VERSION);
     for (size_t i = 0; i < abti_num_variables; i++) {
         if (abti_variables[i].type != ABTI_VARIABLE_NONE)
             print_variable(fp, config, &abti_variables[i]);

@@ -165,7 +165,8 @@ static void test_once(void)
 static void test_help(void)
 {
     run_child(1, SETTINGS("ABT_HELP", "1", "ABT_THREAD_STACKSIZE", "64k", "ABT_SET_AFFINITY", "{0:2}"));
-    ok(strstr(words, "\n  ABT_THREAD_STACKSIZE=65536 (default: "), "ABT_HELP shows a value and its default");
+    ok(strstr(words, "libabt " ABTX_VERSION ": ") == words, "ABT_HELP begins with the version of the library");
+    ok(strstr(words, "\n  ABT_THREAD_STACKSIZE=65536 (default: "), "it shows a value and its default");
     ok(strstr(words, "\n  ABT_SET_AFFINITY={0:2} (default: not set; "), "and a list");
     ok(strstr(words, "\n  ABT_KEY_TABLE_SIZE=4 (default: 4; 1 to 65536)\n      "), "and limits");
     ok(strstr(words, "\n  ABT_CHECK=no (default: no; no | yes | abort)\n      "), "and words");
