@@ -252,9 +252,11 @@ static void tell_all(const struct deadlock_look *look, bool sure)
         fprintf(stderr, "libabt: deadlock: %u unit%s blocked, nothing runs, and nothing is left that could wake %s\n",
                 look->blocked, many ? "s are" : " is", many ? "them" : "it");
     else
-        fprintf(stderr,
-                "libabt: %u unit%s been blocked for %d s, nothing runs, and only the program's own could wake %s\n",
-                look->blocked, many ? "s have" : " has", PATIENT_LOOKS * LOOK_MS / 1000, many ? "them" : "it");
+        fprintf(
+            stderr,
+            "libabt: %u unit%s been blocked for %d s, nothing runs, and only threads and signals of the program could "
+            "wake %s\n",
+            look->blocked, many ? "s have" : " has", PATIENT_LOOKS * LOOK_MS / 1000, many ? "them" : "it");
     if (sure)
         (void)abti_waits_print_cycles(stderr, &look->waits, true);
     abti_registry_walk(tell_unit, &listing);
