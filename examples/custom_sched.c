@@ -85,7 +85,7 @@ static void make_sched(ABT_pool *pools, struct rounds *rounds, ABT_sched *sched)
 
 /* What a stream has seen; all its ULTs run there one after the other. */
 struct server {
-    _Alignas(64) long rounds; /* turns are counted until so many rounds are over */
+    _Alignas(64) long rounds; /* turns are counted until this number of rounds has passed */
     long total;
     long turns[TIERS];
     ABT_xstream stream;

@@ -24,10 +24,10 @@ void xs_make(void);
 /* All lookups, in their random order. */
 const struct xs_lookup *xs_lookups(void);
 
-/* The same in an array of the caller's, sorted into bands of energy, so many of them. */
+/* The same in an array of the caller's, sorted into this number of bands of energy. */
 void xs_sort(struct xs_lookup *sorted, int num_bands);
 
-/* Does so many lookups, and returns what they add to the checksum. */
+/* Does this number of lookups, and returns what they add to the checksum. */
 unsigned long xs_do(const struct xs_lookup *lookups, int num);
 
 #endif

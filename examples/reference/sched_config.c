@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     all_read = limit == 7 && weight == 1;
     printf("limit %d, weight %g as it is without\n", limit, weight);
 
-    /* Predefined schedulers look at events after so many units. */
+    /* Predefined schedulers look at events after this number of units. */
     ABT_sched_create_basic(ABT_SCHED_BASIC, 0, NULL, config, &basic);
     ABT_sched_config_free(&config);
     ABT_xstream_create(basic, &stream);

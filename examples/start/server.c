@@ -24,7 +24,7 @@ struct connection {
     ABT_thread unit;
 };
 
-/* Makes units ready whose connections can be read. Waits for so many milliseconds, -1: for ever, NULL: not at all. */
+/* Makes units ready whose connections can be read. Waits for at most this time; -1: for ever, NULL: not at all. */
 static int look(void *milliseconds)
 {
     struct epoll_event events[16];
