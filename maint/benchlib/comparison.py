@@ -47,7 +47,7 @@ def options(arguments):
     parser.add_argument("--publish", action="store_true")
     parser.add_argument("--peer", action="append", metavar="NAME", help="beside libabt only this one; may be repeated")
     parser.add_argument("--rounds", type=int, help="on real cores")
-    parser.add_argument("--seconds", type=float, help="the run ends soon after so many")
+    parser.add_argument("--seconds", type=float, help="the run ends soon after this number of seconds")
     parser.add_argument("--simulated", metavar="LIST", help="numbers of simulated cores; none: 0")
     parser.add_argument("--from", dest="source", metavar="JSON",
                         help="draw this result; with --simulated, these cores are simulated and take the place of its own")

@@ -87,7 +87,7 @@ def options(arguments):
     parser.add_argument("--where", choices=sorted(WORKS), metavar="WORK", help="tells which lines of code wait for memory")
     parser.add_argument("--shared", action="store_true", help="tells what streams share that work alone")
     parser.add_argument("--goals", action="store_true", help="tells how often each goal holds")
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="with --goals: in so many runs")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="with --goals: in how many runs")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the simulator")
     parser.add_argument("--numa", choices=["yes", "no"], default="yes", help="is libabt told of sockets? %(default)s by default")
     parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="of one run; %(default)s by default")

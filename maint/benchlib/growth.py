@@ -33,7 +33,7 @@ def options(arguments):
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--publish", action="store_true")
     parser.add_argument("--from", dest="source", metavar="JSON", help="measure nothing, draw this result")
-    parser.add_argument("--seconds", type=float, default=240, help="the run ends soon after so many; %(default)s by default")
+    parser.add_argument("--seconds", type=float, default=240, help="the run ends soon after this number of seconds; %(default)s by default")
     return parser.parse_args(arguments)
 
 

@@ -38,7 +38,7 @@ def options(arguments):
     parser.add_argument("--smoke", action="store_true", help="only what needs no other language, everything once and small: does it run?")
     parser.add_argument("--only", metavar="LIST", default=",".join(SECTIONS), help="of " + ", ".join(SECTIONS))
     parser.add_argument("--rounds", type=int)
-    parser.add_argument("--seconds", type=float, default=870, help="no other round is begun after so many")
+    parser.add_argument("--seconds", type=float, default=870, help="no other round is begun after this number of seconds")
     parser.add_argument("--directory", metavar="DIRECTORY", default=str(OUT), help="where files are written")
     parser.add_argument("--publish", action="store_true", help="also puts tables and plots into doc/io.md")
     parser.add_argument("--from", dest="sources", metavar="JSON", action="append",
