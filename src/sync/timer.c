@@ -232,7 +232,9 @@ void abti_timers_recheck(abti_pool *pool)
         }
         abti_spin_unlock(&timers->lock);
     }
-    abti_parking_look_out_by(pool, 0); /* the ES may have no time to look */
+    /* The ES may have no time to look. The wait may be over, the ULT ended and its pool freed. */
+    if (abti_pool_find(pool))
+        abti_parking_look_out_by(pool, 0);
     abti_spin_unlock(&abti_rt.lock);
 }
 

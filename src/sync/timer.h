@@ -65,7 +65,10 @@ ABTI_INLINE void abti_timers_look(abti_es *es)
 struct abti_heap_node *abti_timers_take_due(struct abti_timers *timers, uint64_t now_ns) ABTI_MUST_CHECK;
 void abti_timers_wake(struct abti_heap_node *due);
 
-/* Ends the wait of a ULT of this pool that has been cancelled and may be waiting with a deadline. */
+/*
+ * Ends the wait of a ULT of this pool that has been cancelled and may be waiting with a deadline. If the wait has ended
+ * meanwhile, the pool may have been freed: it is looked for among those that exist.
+ */
 void abti_timers_recheck(abti_pool *pool);
 
 /* Returns the timers of the ES with this index, none of which is armed. The caller holds rt.lock. */

@@ -277,6 +277,17 @@ static void test_recheck(void)
     abti_timer_disarm(&fakes[0].timer);
 }
 
+/* A ULT whose wait has ended may have run to its end meanwhile, and its pool may have been freed. */
+static void test_recheck_freed(void)
+{
+    static abti_pool freed; /* as one that is in no list any more */
+
+    abti_spin_init(&freed.lock.spin, ABTI_RANK_POOL);
+    abti_lookout_init(&freed.lookout);
+    abti_timers_recheck(&freed);
+    ok(abti_load_relaxed(&freed.lookout.next_ns) == ABTI_CLOCK_NEVER, "a pool that has been freed is left alone");
+}
+
 /* --- At the same time: the timer fires or moves, a waker claims and wakes, the waiter disarms --- */
 
 /*
@@ -348,6 +359,7 @@ int main(void)
     test_leave();
     test_ending();
     test_recheck();
+    test_recheck_freed();
     test_race();
     ABT_finalize();
     return done_testing();
