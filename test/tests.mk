@@ -213,6 +213,7 @@ error_tests = \
 
 # test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
 fault_tests = \
+	test/fault/entering \
 	test/fault/fork \
 	test/fault/growth \
 	test/fault/idle \
@@ -228,6 +229,7 @@ fault_tests = \
 	test/fault/xstream
 
 fault_harness = test/fault/fault.c test/fault/fault.h test/fault/cases.h
+test_fault_entering_SOURCES = test/fault/entering.c $(fault_harness)
 test_fault_fork_SOURCES = test/fault/fork.c $(fault_harness)
 test_fault_growth_SOURCES = test/fault/growth.c $(fault_harness)
 test_fault_idle_SOURCES = test/fault/idle.c $(fault_harness)

@@ -153,6 +153,7 @@ int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
     struct abti_cpuset cpus;
     code = entered_alloc(es, &stack, &main_ult, &cpus);
     if (code != ABT_SUCCESS) {
+        (void)abti_timers_leave(es, true); /* others may have given it some */
         abti_es_drain(es);
         abti_es_dispose(es);
         return code;

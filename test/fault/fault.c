@@ -111,6 +111,14 @@ static int code_expected;
 static bool was_mapping; /* what failed last was a request for a mapping */
 static size_t failed_size;
 static void *failed_caller;
+static void (*on_failure)(void);
+
+void fault_on_failure(void (*func)(void))
+{
+    lock();
+    on_failure = func;
+    unlock();
+}
 
 void fault_arm(unsigned n, enum fault_mode mode)
 {
@@ -220,7 +228,10 @@ static bool fails(size_t size, int code, void *caller)
         failed_size = size;
         failed_caller = caller;
     }
+    void (*func)(void) = fail ? on_failure : NULL;
     unlock();
+    if (func)
+        func();
     return fail;
 }
 

@@ -26,6 +26,8 @@ enum fault_mode {
 void fault_arm(unsigned n, enum fault_mode mode);
 /* Nothing fails any more. Whether something did. */
 bool fault_disarm(void);
+/* The thread whose request fails calls this before it learns of it. NULL: nothing is called. */
+void fault_on_failure(void (*func)(void));
 /* Requests since the last fault_arm, and how many of them failed. */
 unsigned fault_requests(void);
 unsigned fault_failures(void);
