@@ -3,53 +3,18 @@
  * A pool is freed as soon as its last unit has ended, while the external thread that resumed that unit is still on its
  * way back. (Its count of the resumed unit comes after the push.)
  */
-#include "regress.h"
+#include "resumer.h"
 
-static _Atomic(ABT_thread) sleeper;
-static atomic_bool stop;
-
-static void suspend(void *arg)
+static ABT_pool make_fifo(ABT_thread *thread)
 {
-    (void)arg;
-    must(ABT_self_suspend());
-}
+    ABT_pool pool;
 
-static void *resume_each(void *arg)
-{
-    while (!atomic_load(&stop)) {
-        ABT_thread thread = atomic_exchange(&sleeper, NULL);
-        if (thread)
-            must(ABT_thread_resume(thread));
-    }
-    return arg;
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
+    must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, thread));
+    return pool;
 }
 
 int main(void)
 {
-    pthread_t native;
-    long rounds = 0;
-
-    regress_begin();
-    must(ABT_init(0, NULL));
-    must(pthread_create(&native, NULL, resume_each, NULL));
-    for (double end = now() + 1; now() < end; rounds++) {
-        ABT_pool pool;
-        ABT_thread thread, popped;
-        must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
-        must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, &thread));
-        must(ABT_pool_pop_thread(pool, &popped));
-        must(ABT_self_schedule(popped, ABT_POOL_NULL));
-        atomic_store(&sleeper, thread);
-        do {
-            must(ABT_pool_pop_thread(pool, &popped));
-        } while (popped == ABT_THREAD_NULL);
-        must(ABT_self_schedule(popped, ABT_POOL_NULL));
-        must(ABT_thread_free(&thread));
-        must(ABT_pool_free(&pool));
-    }
-    atomic_store(&stop, true);
-    pthread_join(native, NULL);
-    pass("%ld pools freed", rounds);
-    must(ABT_finalize());
-    return done_testing();
+    return free_pools(make_fifo);
 }
