@@ -19,10 +19,14 @@ void abtomp_fail(const char *why)
     abort();
 }
 
-/* A root's thread ends. */
+/*
+ * A root's thread ends. Tasks that it has made outside regions may wait for an event, or for a task that does: who
+ * fulfils the event uses the team.
+ */
 static void root_end(void *arg)
 {
     struct abtomp_member *me = arg;
+    abtomp_tasks_drain(me);
     abtomp_teams_end(me);
     abtomp_team_free(me->team);
     abtomp_watch_end();

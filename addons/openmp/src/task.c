@@ -383,7 +383,7 @@ static void copy_data(void *to, void *from, void (*copy)(void *, void *), long s
 {
     if (copy)
         copy(to, from);
-    else
+    else if (size > 0) /* a task without data has no place for it */
         memcpy(to, from, (size_t)size);
 }
 

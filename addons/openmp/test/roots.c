@@ -115,6 +115,44 @@ static void forks(void)
     is_int(run_regions(REGIONS), 0, "its parent does so, too");
 }
 
+static omp_event_handle_t event_of_root;
+static int has_event, order;
+
+static void *detach_main(void *arg)
+{
+    omp_event_handle_t event;
+#pragma omp task detach(event) depend(out : order)
+    {
+        event_of_root = event;
+        __atomic_store_n(&has_event, 1, __ATOMIC_RELEASE);
+    }
+#pragma omp task depend(inout : order)
+    order++;
+    return arg;
+}
+
+/* A root's thread does not end before the event of its task has come. */
+static void detached(void)
+{
+    enum { LOOKS = 100, LOOK_US = 1000 };
+    pthread_t root;
+    bool has_ended = false;
+    if (pthread_create(&root, NULL, detach_main, NULL) != 0)
+        bail_out("pthread_create");
+    while (!__atomic_load_n(&has_event, __ATOMIC_ACQUIRE))
+        usleep(LOOK_US);
+    for (int i = 0; i < LOOKS && !has_ended; i++) {
+        usleep(LOOK_US);
+        has_ended = pthread_tryjoin_np(root, NULL) == 0;
+    }
+    ok(!has_ended, "a root waits for the event of its task");
+    if (has_ended)
+        return; /* its team has gone */
+    omp_fulfill_event(event_of_root);
+    pthread_join(root, NULL);
+    is_int(order, 1, "the task that depends on it has run");
+}
+
 int main(void)
 {
     watchdog_begin(0);
@@ -122,6 +160,7 @@ int main(void)
     is_int(run_regions(REGIONS), 0, "the first native thread runs regions");
     many_roots();
     threadprivate();
+    detached();
     forks();
     return done_testing();
 }
