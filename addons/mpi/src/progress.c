@@ -132,7 +132,7 @@ static void wait_end(abtmpi_wait *wait)
     if (wait->added < wait->num)
         progress_unfinished--;
     list_remove(wait->ask ? &progress_questions : &progress_waits, wait);
-    /* release: pairs with the acquire in progress_look_alone; acquire: with the release in wait_begin. */
+    /* release: pairs with the acquire in progress_look_here; acquire: with the release in wait_begin. */
     bool looks = atomic_exchange_explicit(&wait->state, WAIT_DONE, memory_order_acq_rel) == WAIT_LOOKS;
     if (looks)
         return; /* the ULT counts down when it sees that */
@@ -412,27 +412,45 @@ static void progress_switch(abtmpi_wait *wait, ABT_thread next)
     }
 }
 
-/*
- * Looks in the place of the scheduler. A ULT that is alone need not leave its stream; for others one look has to do,
- * since a stream that is busy looks only now and then.
- */
-static void progress_look_alone(abtmpi_wait *wait)
+/* One look in the place of the scheduler. Whether the caller's wait has ended. */
+static bool progress_look_here(abtmpi_wait *wait)
 {
-    ABT_bool found, alone = ABT_TRUE;
+    ABT_bool found;
 
+    progress_self.looks = true;
+    ABTX_driver_look(progress_driver, &found);
+    ABT_thread next = progress_self.next;
+    progress_self.looks = false;
+    progress_self.next = ABT_THREAD_NULL;
+    if (next != ABT_THREAD_NULL)
+        progress_switch(wait, next);
     /* acquire: pairs with the release in wait_end. */
+    return atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_DONE;
+}
+
+/*
+ * A ULT that is alone need not leave its stream; for others one look has to do, since a stream that is busy looks only
+ * now and then. Whether the wait has ended.
+ */
+static bool progress_look_alone(abtmpi_wait *wait)
+{
+    ABT_bool alone = ABT_TRUE;
+
     for (int i = 0; i < PROGRESS_LOOKS && alone; i++) {
-        progress_self.looks = true;
-        ABTX_driver_look(progress_driver, &found);
-        ABT_thread next = progress_self.next;
-        progress_self.looks = false;
-        progress_self.next = ABT_THREAD_NULL;
-        if (next != ABT_THREAD_NULL)
-            progress_switch(wait, next);
-        if (atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_DONE)
-            return;
+        if (progress_look_here(wait))
+            return true;
         ABTX_self_is_alone(&alone);
     }
+    return false;
+}
+
+/* Whether the caller is the scheduler of its stream, which has no pool, and for which nobody there could look. */
+static bool progress_is_scheduler(const abtmpi_wait *wait)
+{
+    ABT_pool pool = ABT_POOL_NULL;
+
+    ABT_thread_get_last_pool(wait->thread, &pool);
+    return pool == ABT_POOL_NULL;
 }
 
 void abtmpi_progress_wait(abtmpi_wait *wait)
@@ -455,9 +473,13 @@ void abtmpi_progress_wait(abtmpi_wait *wait)
     /* seq_cst: after the addition in progress_count_up. */
     if (atomic_load_explicit(&progress_pause, memory_order_seq_cst) > PROGRESS_PAUSE_NS)
         progress_set_pause(PROGRESS_PAUSE_NS);
-    progress_look_alone(wait);
+    bool is_done = progress_look_alone(wait);
+    while (!is_done && progress_is_scheduler(wait)) {
+        ABTX_self_sleep(PROGRESS_PAUSE_NS);
+        is_done = progress_look_here(wait);
+    }
     /* Who ends the wait after that wakes the ULT. */
-    if (atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_LOOKS && wait_begin(wait))
+    if (!is_done && wait_begin(wait))
         ABT_self_suspend();
     if (!wait->has_left)
         progress_count_down();
