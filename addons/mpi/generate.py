@@ -124,7 +124,7 @@ def own(f, by):
 
 def turn(f, by):
     found = RESULT.get(f.name, "flag")
-    return f"{straight(f)}    int code_ = {f.real()};\n    return abtmpi_leave_turn(code_, *{found});\n"
+    return f"{straight(f)}    int code_ = {f.real()};\n    return abtmpi_leave_turn(code_, {found});\n"
 
 
 def handler(f, by):

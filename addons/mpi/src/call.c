@@ -120,12 +120,12 @@ int abtmpi_leave(int code)
     return code;
 }
 
-int abtmpi_leave_turn(int code, int found)
+int abtmpi_leave_turn(int code, const int *found)
 {
     ABT_thread self;
 
     abtmpi_leave(code);
-    if (code != MPI_SUCCESS || found) {
+    if (code != MPI_SUCCESS || *found) {
         call_self.misses = 0;
         return code;
     }

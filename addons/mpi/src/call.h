@@ -18,7 +18,7 @@ bool abtmpi_enter(void);
 int abtmpi_leave(int code);
 
 /* The same for a function that only asks. A ULT that has got the answer "no" often lets others run. */
-int abtmpi_leave_turn(int code, int found);
+int abtmpi_leave_turn(int code, const int *found);
 
 /*
  * From now on a cancel does not end the calling ULT, until abtmpi_cancel_allow gets what this returns: for a ULT with

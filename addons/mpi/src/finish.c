@@ -112,7 +112,7 @@ static int ask_some(void *arg, int *found)
 {
     question *q = arg;
     int code = abtmpi_real.Testsome(q->num, q->requests, q->result, q->indices, q->status);
-    *found = *q->result != 0; /* MPI_UNDEFINED: there is nothing to wait for */
+    *found = code == MPI_SUCCESS && *q->result != 0; /* MPI_UNDEFINED: there is nothing to wait for */
     return code;
 }
 

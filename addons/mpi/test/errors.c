@@ -40,6 +40,21 @@ static void truncated_of_two(void)
     job_wait_for_two(requests);
 }
 
+/* MPI_ERRORS_RETURN is set: the MPI library gives a code. */
+static void refused(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    int index;
+
+    ok(MPI_Test(&request, NULL, MPI_STATUS_IGNORE) != MPI_SUCCESS, "MPI_Test without a flag");
+    ok(MPI_Waitsome(1, &request, NULL, &index, &status) != MPI_SUCCESS, "MPI_Waitsome without a number");
+}
+
+static void nothing(void)
+{
+}
+
 static void cancelled(void)
 {
     MPI_Status status;
@@ -180,6 +195,7 @@ int main(int argc, char **argv)
         job_run_pair(truncated, send_two);
         job_run_pair(truncated_of_two, send_two);
     }
+    job_run_pair(refused, nothing);
     job_run_pair(cancelled, cancels);
     job_run_pair(receive_many, send_many);
     job_run_pair(wait_generalized, complete_generalized);
