@@ -4,7 +4,7 @@ Bare is a plain thread without ULTs. And how much faster a stencil of two proces
 waits for all messages and then computes, when a message takes as long as a step computes: a third process delays them.
 Each number is the median of rounds.
 
-    maint/bench --mpi              in full, some 8 minutes
+    maint/bench --mpi              in full, some 14 minutes
     maint/bench --mpi --quick      fewer messages and rounds
     maint/bench --mpi --publish    also puts the table and the plot into doc/mpi.md
 """
