@@ -35,10 +35,11 @@ int main(int argc, char **argv)
     ABT_barrier_create(UNITS, &barrier);
     ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool);
     ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &stream);
-    for (int i = 0; i < UNITS; i++) {
+    for (int i = 0; i < UNITS; i++)
         values[0][i] = 1;
+    /* Units run as soon as they are created. */
+    for (int i = 0; i < UNITS; i++)
         ABT_thread_create(pool, work, &values[0][i], ABT_THREAD_ATTR_NULL, &units[i]);
-    }
     ABT_thread_join_many(UNITS, units);
     ABT_thread_free_many(UNITS, units);
     ABT_barrier_free(&barrier);
