@@ -26,7 +26,7 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
 
 void abti_sched_enter_pools(abti_es *es, abti_sched *sched)
 {
-    abti_assert(es == abti_es_self && !sched->fast);
+    abti_assert(es == abti_es_self); /* it may have entered them: a main scheduler that cannot finish runs again */
     if (sched->kind == ABT_SCHED_RANDWS && sched->num_pools > 0 && abti_num_nodes > 1)
         abti_reach_update(&sched->robber.reach, sched->order, sched->num_pools);
     if (!sched->has_private)
