@@ -225,26 +225,13 @@ endif
 if FUTEX_LINUX
 abt_sources += src/lock/futex_linux.c
 else
-if FUTEX_DARWIN
-abt_sources += src/lock/futex_darwin.c
-else
-if FUTEX_FREEBSD
-abt_sources += src/lock/futex_freebsd.c
-else
 abt_sources += src/lock/futex_cond.c
-endif
-endif
 endif
 
 if AFFINITY_LINUX
 abt_sources += src/os/affinity_linux.c src/os/peer_linux.c src/wait/task_linux.c
 else
-abt_sources += src/os/peer_none.c src/wait/task_none.c
-if AFFINITY_FREEBSD
-abt_sources += src/os/affinity_freebsd.c
-else
-abt_sources += src/os/affinity_none.c
-endif
+abt_sources += src/os/affinity_none.c src/os/peer_none.c src/wait/task_none.c
 endif
 
 if HAVE_MEMBARRIER

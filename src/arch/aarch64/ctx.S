@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AArch64 context switch for the procedure call standard of Arm; ELF and Mach-O. The contract is in arch/ctx.h.
+ * AArch64 context switch for the procedure call standard of Arm. The contract is in arch/ctx.h.
  *
  * Frame of a suspended context, from its saved stack pointer:
  *    0  x19 to x28, in this order
@@ -23,11 +23,6 @@
 #define AT_FPCR 160
 #define ROOM 128 /* ABTI_CTX_ROOM */
 
-#ifdef __APPLE__
-#define SYM(name) _##name
-#else
-#define SYM(name) name
-#endif
 
 /* What a compiler's -mbranch-protection says, as bits of the ELF note. */
 #ifdef __ARM_FEATURE_BTI_DEFAULT
@@ -83,20 +78,6 @@
 #endif
 .endm
 
-#ifdef __APPLE__
-.macro FUNCTION name
-    .globl _\name
-    .private_extern _\name
-    .p2align 6
-_\name:
-    .cfi_startproc
-    PAD
-.endm
-.macro END name
-    .cfi_endproc
-.endm
-.text
-#else
 .macro FUNCTION name
     .globl \name
     .hidden \name
@@ -111,7 +92,6 @@ _\name:
     .size \name, . - \name
 .endm
 .section .text.hot, "ax", %progbits /* see ABTI_HOT */
-#endif
 
 /* Saves the caller: its frame is at sp and in *save (x0). x9: its control word. */
 .macro SAVE
@@ -338,10 +318,8 @@ END abti_ctx_restart
 .macro NEST to_stack, from_stack
     SAVE
     RESET_FPU
-#ifndef __APPLE__
     .hidden abti_exception_leaves
     .cfi_personality 0x1b, abti_exception_leaves
-#endif
     .cfi_remember_state
     .cfi_undefined x30
     \to_stack
@@ -368,7 +346,7 @@ END abti_ctx_in_place
 /* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION abti_ctx_in_place_to_end
     NEST
-    b SYM(abti_end_in_place)
+    b abti_end_in_place
 END abti_ctx_in_place_to_end
 
 .macro TO_TOP
@@ -485,7 +463,6 @@ FUNCTION abti_ctx_make
     ret
 END abti_ctx_make
 
-#ifndef __APPLE__
 #if NOTE_BTI || NOTE_PAC
 /* The linker marks a program or library that has this note in all of its parts. */
 .section .note.gnu.property, "a"
@@ -500,4 +477,3 @@ END abti_ctx_make
     .word 0
 #endif
 .section .note.GNU-stack, "", %progbits
-#endif

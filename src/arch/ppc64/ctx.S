@@ -21,8 +21,6 @@
  *
  * A resumed address is not on top of the processor's stack of return addresses: it is jumped to by way of CTR, whose
  * jumps are foreseen by where they went before.
- *
- * There is no Mach-O on 64-bit POWER that anything runs on; the assembler's own macros do.
  */
 
 #include "base/build.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * x86-64 context switch for the System V ABI; ELF and Mach-O. The contract is in arch/ctx.h.
+ * x86-64 context switch for the System V ABI. The contract is in arch/ctx.h.
  *
  * Frame of a suspended context, from its saved stack pointer:
  *   -8  MXCSR (4 bytes), x87 control word (2 bytes), 2 bytes unused
@@ -18,17 +18,9 @@
 
 #include "base/build.h"
 
-#ifdef __APPLE__
-#define SYM(name) _##name
-#define FUNCTION(name) .globl SYM(name); .p2align 6; SYM(name): .cfi_startproc; LANDING_PAD
-#define END(name) .cfi_endproc
-#define TEXT .text
-#else
-#define SYM(name) name
 #define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name: .cfi_startproc; LANDING_PAD
 #define END(name) .cfi_endproc; .size name, . - name
 #define TEXT .section .text.hot, "ax", @progbits /* see ABTI_HOT */
-#endif
 
 /*
  * -fcf-protection: the functions are hidden and called directly, but -fno-plt leaves that to the linker, which may be
@@ -38,13 +30,11 @@
  */
 #if defined(__CET__) && (__CET__ & 1)
 #define LANDING_PAD endbr64
-#ifndef __APPLE__
 .section .note.gnu.property, "a", @note
 .p2align 3
 .long 4, 16, 5 /* the sizes of name and contents; NT_GNU_PROPERTY_TYPE_0 */
 .asciz "GNU"
 .long 0xc0000002, 4, 1, 0 /* GNU_PROPERTY_X86_FEATURE_1_AND, its size, GNU_PROPERTY_X86_FEATURE_1_IBT, padding */
-#endif
 #else
 #define LANDING_PAD
 #endif
@@ -88,7 +78,7 @@ TEXT
 #define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                                   \
     LOAD_FPU_AFTER(STORE_FPU(at_mxcsr, at_fcw), at_mxcsr, at_fcw, to_mxcsr, to_fcw)
 #define LOAD_FPU_AFTER(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                      \
-    cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
+    cmpb $0, abti_x86_fpu_mode(%rip);                                                                                  \
     jne 1f;                                                                                                            \
     store;                                                                                                             \
     movl at_mxcsr, %eax;                                                                                               \
@@ -109,11 +99,11 @@ TEXT
  * is seen afterwards, out of everybody's way. (Words that let x87 exceptions through are not kept for that: for somebody
  * else an old exception could come through on the second load.)
  */
-#if defined(__APPLE__) || !ABTI_BUILD_STATIC_TLS
+#if !ABTI_BUILD_STATIC_TLS
 #define RETURN_FPU READ_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp))
 #else
 #define RETURN_FPU                                                                                                     \
-    cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
+    cmpb $0, abti_x86_fpu_mode(%rip);                                                                                  \
     je 4f;                                                                                                             \
     movq last_return@gottpoff(%rip), %rcx;                                                                             \
     ldmxcsr %fs:(%rcx);                                                                                                \
@@ -248,12 +238,8 @@ FUNCTION(abti_ctx_start)
 END(abti_ctx_start)
 
 /* No exception gets from what is called into the frames of the caller. */
-#ifdef __APPLE__
-#define STOPS_EXCEPTIONS
-#else
 .hidden abti_exception_leaves
 #define STOPS_EXCEPTIONS .cfi_personality 0x1b, abti_exception_leaves
-#endif
 
 /*
  * Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only control words are not.
@@ -285,7 +271,7 @@ END(abti_ctx_in_place)
 /* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_in_place_to_end)
     NEST(STAYS, STAYS)
-    jmp SYM(abti_end_in_place)
+    jmp abti_end_in_place
 END(abti_ctx_in_place_to_end)
 
 /* int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top) */
@@ -398,26 +384,18 @@ FUNCTION(abti_ctx_make)
     ret
 END(abti_ctx_make)
 
-#ifdef __APPLE__
-.const
-#else
 .section .rodata
-#endif
 .p2align 3
 fpu_default:
     .long 0x1f80
     .long 0x037f
 
 .data
-.globl SYM(abti_x86_fpu_mode)
-#ifndef __APPLE__
+.globl abti_x86_fpu_mode
 .hidden abti_x86_fpu_mode
 .type abti_x86_fpu_mode, @object
 .size abti_x86_fpu_mode, 1
-#endif
-SYM(abti_x86_fpu_mode):
+abti_x86_fpu_mode:
     .byte 0
 
-#ifndef __APPLE__
 .section .note.GNU-stack, "", @progbits
-#endif
