@@ -39,7 +39,7 @@ sys.dont_write_bytecode = BYTECODE_BEFORE
 class Gdb(abt_model.Debugger):
     """What gdb knows."""
 
-    machines = {"i386:x86-64": "x86_64", "aarch64": "aarch64", "riscv:rv64": "riscv64", "s390:64-bit": "s390x"}
+    machines = {"i386:x86-64": "x86_64", "aarch64": "aarch64", "riscv:rv64": "riscv64"}
 
     def __init__(self):
         if not gdb.selected_inferior().threads():
