@@ -160,7 +160,7 @@ ABTI_NO_SANITIZE abti_ctx abti_ctx_make(void *top, void (*entry)(void))
     frame->context.uc_link = NULL;
     frame->context.uc_stack.ss_sp = (char *)at - ENOUGH;
     frame->context.uc_stack.ss_size = ENOUGH;
-    makecontext(&frame->context, (void (*)(void))begin, 2, (unsigned)(at >> 32), (unsigned)at);
+    makecontext(&frame->context, (void (*)(void))ctx_begin, 2, (unsigned)(at >> 32), (unsigned)at);
     return frame;
 }
 
