@@ -425,20 +425,39 @@ static void check_words(const char *how, void (*act)(void), const char *unit, co
     ok(said(begin) && said(func) && said(where), "%s: what runs is told: %s", how, words);
 }
 
-static void test_places(void)
+/* Whether the handler reads the stack pointer: with contexts of the C library it does not know where that is. */
+static bool reads_stack_pointer(void)
 {
+    ABT_bool own = ABT_FALSE;
+    must(ABT_init(0, NULL));
+    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_FCONTEXT, &own));
+    must(ABT_finalize());
+    return own;
+}
+
+/* What jumps over the guard, or leaves a stack that is not the unit's own. */
+static void test_far_places(void)
+{
+    if (!reads_stack_pointer()) {
+        skip(14, "the stack pointer of a fault is not known");
+        return;
+    }
     check_words("a frame jumps over the guard", jump_on_secondary, "ULT", "jumps_far", "on stream 1");
     ok(said("bytes below it"), "and how far");
     check_words("out of the user's memory", jump_off_user_stack, "ULT", "jumps_far", "ABT_thread_attr_set_stack");
-    check_words("tasklet", tasklet_on_primary, "tasklet", "digs_for_ever", "on stream 0");
     check_words("tasklet of a secondary stream", tasklet_on_secondary, "tasklet", "digs_for_ever", "on stream 1");
     ok(said("ABT_SCHED_STACKSIZE"), "and what raises it");
-    check_words("tasklet that is joined", tasklet_that_is_joined, "tasklet", "digs_for_ever", "ABT_SCHED_STACKSIZE");
     check_words("tasklet with a large frame", tasklet_that_jumps, "tasklet", "jumps_far", "bytes below it");
-    check_words("blocking region", region_on_primary, "ULT", "digs_in_region", "in a blocking region");
     check_words("the same of a secondary stream", region_on_secondary, "ULT", "jumps_in_region",
                 "in a blocking region");
     check_words("region of a tasklet", region_of_tasklet, "tasklet", "digs_in_region", "in a blocking region");
+}
+
+static void test_places(void)
+{
+    check_words("tasklet", tasklet_on_primary, "tasklet", "digs_for_ever", "on stream 0");
+    check_words("tasklet that is joined", tasklet_that_is_joined, "tasklet", "digs_for_ever", "ABT_SCHED_STACKSIZE");
+    check_words("blocking region", region_on_primary, "ULT", "digs_in_region", "in a blocking region");
 }
 
 static void check_handled(const char *how, int status)
@@ -497,6 +516,7 @@ int main(void)
         skip_all("sanitizers have handlers of their own");
     test_pages();
     test_places();
+    test_far_places();
     test_passing_on();
     test_canaries();
     return done_testing();
