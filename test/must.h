@@ -25,6 +25,15 @@ static inline bool has_feature(ABT_info_query_kind kind)
     return answer == ABT_TRUE;
 }
 
+/* Streams can be bound to CPUs: then the system refuses this one. A query says only whether some are bound. */
+static inline bool can_bind(void)
+{
+    ABT_xstream self;
+
+    must(ABT_xstream_self(&self));
+    return ABT_xstream_set_cpubind(self, -1) == ABT_ERR_SYS;
+}
+
 /* A tool can be registered, which a query tells only where it is to; after this none is. */
 static inline bool has_tool(void)
 {

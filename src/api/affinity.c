@@ -27,18 +27,24 @@ int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid)
     return bind_to(xstream, &cpu, 1);
 }
 
+/*
+ * Where nothing is bound by default, a stream that nobody has bound is like one of a library that cannot bind. Programs
+ * bind a stream to the CPU that they get here: all streams to one, if it were the first of all. They store the list,
+ * and bind streams to it when they are started again, though they may use other CPUs then.
+ */
+static int cpus_of(abti_es *es, struct abti_cpuset *set)
+{
+    if (!abti_rt.config.affinity || (!abti_rt.config.binds && !abti_esaffinity_is_bound(es)))
+        return ABT_ERR_FEATURE_NA;
+    return code_of(abti_affinity_get(es->thread, set));
+}
+
 int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    /*
-     * Where nothing is bound by default, a stream that nobody has bound is like one of a library that cannot bind.
-     * Programs bind a stream to the CPU that they get here: all streams to one, if it were the first of all.
-     */
-    if (!abti_rt.config.affinity || (!abti_rt.config.binds && !abti_esaffinity_is_bound(xstream)))
-        return abti_error(ABT_ERR_FEATURE_NA);
     struct abti_cpuset set;
-    int code = code_of(abti_affinity_get(xstream->thread, &set));
+    int code = cpus_of(xstream, &set);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     if (set.num == 0)
@@ -77,10 +83,8 @@ int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int *cpuids, i
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(max_cpuids < 0))
         return abti_error(ABT_ERR_INV_ARG);
-    if (!abti_rt.config.affinity)
-        return abti_error(ABT_ERR_FEATURE_NA);
     struct abti_cpuset set;
-    int code = code_of(abti_affinity_get(xstream->thread, &set));
+    int code = cpus_of(xstream, &set);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     for (int i = 0; i < max_cpuids && (size_t)i < set.num; i++)

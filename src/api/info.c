@@ -4,6 +4,7 @@
 #include "create/attr.h"
 #include "image/libunwind.h"
 #include "pool/pool.h"
+#include "stream/affinity.h"
 #include "watch/info.h"
 #include "watch/stackdump.h"
 
@@ -33,7 +34,8 @@ static int query_bool(ABT_info_query_kind kind, const struct abti_config *config
     case ABT_INFO_QUERY_KIND_ENABLED_TOOL: return ABTI_BUILD_TOOL && config->tool;
     case ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP: return ABTI_BUILD_SCHED_SLEEP;
     case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG: return config->print_config;
-    case ABT_INFO_QUERY_KIND_ENABLED_AFFINITY: return config->affinity;
+    case ABT_INFO_QUERY_KIND_ENABLED_AFFINITY:
+        return abti_esaffinity_is_on(); /* never asked of the environment alone */
     case ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND: return abti_libunwind() != NULL;
     case ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC: return ABTI_BUILD_LAZY_STACK;
     case ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED: return 1;

@@ -95,6 +95,12 @@ bool abti_esaffinity_is_bound(const abti_es *es)
     return abti_load_relaxed(&es->carried.bindings) != 0; /* relaxed: who binds and who asks see to their order */
 }
 
+bool abti_esaffinity_is_on(void)
+{
+    /* relaxed: see above */
+    return abti_rt.config.affinity && (abti_rt.config.binds || abti_load_relaxed(&some_are_bound));
+}
+
 const struct abti_cpuset *abti_esaffinity_allowed(void)
 {
     abti_assert(abti_rt.config.affinity && allowed.num > 0);

@@ -45,6 +45,12 @@ void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus);
 /* Whether the ES has been bound, by default or by the user. */
 bool abti_esaffinity_is_bound(const abti_es *es);
 
+/*
+ * Returns whether streams are bound to CPUs: by default, or since somebody has bound one. This is what programs that
+ * ask for the affinity learn; a stream can be bound whenever config.affinity is set.
+ */
+bool abti_esaffinity_is_on(void);
+
 /* Returns the CPUs that were noted. It is called only while config.affinity is set. */
 const struct abti_cpuset *abti_esaffinity_allowed(void);
 

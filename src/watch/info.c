@@ -40,8 +40,8 @@ static void print_system(FILE *fp, const struct abti_config *config)
     fprintf(fp, "  cache line size: %d\n", ABTI_CACHE_LINE);
     fprintf(fp, "  huge page size: %zu\n", config->huge_page_size);
     fprintf(fp, "  execution streams: %d of %d\n", num, max);
-    fprintf(fp, "  CPU affinity: %s, streams are bound by default: %s\n", on_off(config->affinity),
-            yes_no(config->affinity && config->binds));
+    fprintf(fp, "  CPU affinity: %s, streams can be bound: %s\n", on_off(abti_esaffinity_is_on()),
+            yes_no(config->affinity));
 }
 
 static void print_features(FILE *fp, const struct abti_config *config)

@@ -342,12 +342,12 @@ static void test_spare(const struct cpus *all)
 
 static void is_unbound(ABT_xstream xstream, const struct cpus *all, const char *what)
 {
-    struct cpus now = cpus_of(xstream);
-    int cpu = 77;
+    int cpu = 77, num = 77;
 
-    ok(same(all, &now), "%s may run on all CPUs", what);
+    ok(runs_on(xstream, all), "%s may run on all CPUs", what);
     ok_err(ABT_xstream_get_cpubind(xstream, &cpu), ABT_ERR_FEATURE_NA);
-    is_int(cpu, 77, "nothing is stored");
+    ok_err(ABT_xstream_get_affinity(xstream, 1, &cpu, &num), ABT_ERR_FEATURE_NA);
+    ok(cpu == 77 && num == 77, "nothing is stored");
 }
 
 /* The primary ES is bound, to the last CPU: others that are made then are not. */
@@ -358,6 +358,7 @@ static void test_one_bound(const struct cpus *all)
 
     ok_abt(ABT_xstream_set_cpubind(own_xstream(), last));
     check_default(own_xstream(), last, "the primary ES, when that is asked for,");
+    ok(is_enabled(), "the affinity is on, since one is bound");
     xstream = new_xstream();
     is_unbound(xstream, all, "an ES that a bound one makes");
     ok_abt(ABT_xstream_set_rank(xstream, 9));
@@ -377,7 +378,7 @@ static void test_not_bound(const char *setting, const struct cpus *all)
     setenv("ABT_SET_AFFINITY", setting, 1);
     diag("ABT_SET_AFFINITY=%s", setting);
     must(ABT_init(0, NULL));
-    ok(is_enabled(), "the affinity is on");
+    ok(!is_enabled(), "the affinity is not on, as nothing is bound");
     is_unbound(own_xstream(), all, "the primary ES");
     xstream = new_xstream();
     is_unbound(xstream, all, "a secondary ES");
@@ -398,10 +399,8 @@ static void test_not_bound(const char *setting, const struct cpus *all)
 /* What happens when nothing is asked for is chosen when the library is configured. */
 static void test_default(const struct cpus *all)
 {
-    int cpu;
-
     must(ABT_init(0, NULL));
-    bool binds = ABT_xstream_get_cpubind(own_xstream(), &cpu) == ABT_SUCCESS;
+    bool binds = is_enabled();
     must(ABT_finalize());
     diag("streams are bound by default: %s", binds ? "yes" : "no");
     if (binds) {
@@ -414,11 +413,47 @@ static void test_default(const struct cpus *all)
     unsetenv("ABT_SET_AFFINITY");
 }
 
+/*
+ * A program that binds its streams, one to each CPU in turn, if the query says that they are bound: each gives what it
+ * has been bound to, as a set and as a CPU. Returns whether the query says so.
+ */
+static bool bind_if_on(const struct cpus *all)
+{
+    enum { STREAMS = 4 };
+    ABT_xstream streams[STREAMS];
+
+    must(ABT_init(0, NULL));
+    bool on = is_enabled();
+    for (int i = 0; on && i < STREAMS; i++) {
+        int cpu = all->ids[i % all->num], got = -1;
+        streams[i] = new_xstream();
+        ok_abt(ABT_xstream_set_affinity(streams[i], all->num, (int *)all->ids));
+        struct cpus set = cpus_of(streams[i]);
+        ok(same(all, &set), "the set that it has got");
+        ok_abt(ABT_xstream_set_cpubind(streams[i], cpu));
+        ok(ABT_xstream_get_cpubind(streams[i], &got) == ABT_SUCCESS && got == cpu && is_only(streams[i], cpu),
+           "the CPU that it has got");
+    }
+    for (int i = 0; on && i < STREAMS; i++)
+        must(ABT_xstream_free(&streams[i]));
+    must(ABT_finalize());
+    return on;
+}
+
+static void test_asks_first(const struct cpus *all)
+{
+    ok(bind_if_on(all), "the affinity is on where ABT_SET_AFFINITY asks for it");
+    setenv("ABT_SET_AFFINITY", "no", 1);
+    ok(!bind_if_on(all), "and off where it says no");
+    setenv("ABT_SET_AFFINITY", "yes", 1);
+}
+
 static void test_on(const struct cpus *all)
 {
     test_default(all);
     setenv("ABT_SET_AFFINITY", "yes", 1);
     test_round_robin(all);
+    test_asks_first(all);
     must(ABT_init(0, NULL));
     test_errors(own_xstream());
     call_as_each(test_set, (void *)all);
@@ -435,16 +470,16 @@ static void test_on(const struct cpus *all)
 int main(void)
 {
     struct cpus before = native_cpus();
-    bool enabled;
+    bool can;
 
     unsetenv("ABT_SET_AFFINITY");
     unsetenv("ABT_ENV_SET_AFFINITY");
     must(ABT_init(0, NULL));
-    enabled = is_enabled();
-    if (!enabled)
+    can = can_bind();
+    if (!can)
         test_untouched(&before);
     must(ABT_finalize());
-    if (enabled)
+    if (can)
         test_on(&before);
     else
         test_switched_off(&before);

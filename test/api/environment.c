@@ -69,12 +69,8 @@ static void test_values(void)
 
 static void test_affinity(void)
 {
-    ABT_bool has_affinity;
-    int cpu;
-
     must(ABT_init(0, NULL));
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &has_affinity));
-    bool binds = has_affinity && ABT_xstream_get_cpubind(own_xstream(), &cpu) == ABT_SUCCESS;
+    bool has_affinity = can_bind(), binds = has_feature(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY);
     must(ABT_finalize());
     says(binds          ? "libabt: ABT_SET_AFFINITY=all is not understood, each CPU in turn is used\n"
          : has_affinity ? "libabt: ABT_SET_AFFINITY=all is not understood, none is used\n"

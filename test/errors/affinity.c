@@ -25,6 +25,9 @@ RETURNS(ABT_xstream_get_affinity, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AF
 RETURNS(ABT_xstream_get_cpubind, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NOT_BOUND, "a stream that is not bound",
         ABT_xstream_get_cpubind(world.worker, OUT(int)));
 
+RETURNS(ABT_xstream_get_affinity, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NOT_BOUND, "a stream that is not bound",
+        ABT_xstream_get_affinity(world.worker, 1, OUT(int), OUT(int)));
+
 RETURNS(ABT_xstream_set_cpubind, ABT_ERR_SYS, INITED | ALWAYS | IF_AFFINITY, "the system has no such CPU",
         ABT_xstream_set_cpubind(world.worker, -1));
 RETURNS(ABT_xstream_set_affinity, ABT_ERR_SYS, INITED | ALWAYS | IF_AFFINITY, "the system has no such CPUs",

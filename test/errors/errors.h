@@ -300,7 +300,7 @@ static inline unsigned run_conditions(bool alone)
     unsigned binding = IF_NO_AFFINITY;
     int cpu;
 
-    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY))
+    if (can_bind())
         binding = IF_AFFINITY | (ABT_xstream_get_cpubind(own_xstream(), &cpu) == ABT_SUCCESS ? 0 : IF_NOT_BOUND);
     return (alone ? IF_ALONE : 0) | binding;
 }

@@ -75,7 +75,6 @@ static void run_all(const struct abti_cpuset *cpus)
 int main(void)
 {
     struct abti_cpuset cpus = {0};
-    ABT_bool binds = ABT_FALSE;
     char text[64];
     watchdog_begin(0);
     if (abti_affinity_get(pthread_self(), &cpus) != 0 || cpus.num < STREAMS)
@@ -83,8 +82,7 @@ int main(void)
     snprintf(text, sizeof(text), "%d,%d", cpus.cpus[0], cpus.cpus[1]);
     setenv("ABT_NUMA", text, 1);
     must(ABT_init(0, NULL));
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &binds));
-    if (!binds)
+    if (!can_bind())
         skip_all("streams are not bound to CPUs");
     is_int(abti_num_nodes, STREAMS, "two nodes");
     run_all(&cpus);
