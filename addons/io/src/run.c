@@ -188,7 +188,7 @@ ssize_t abtioi_run_function(abtio_op *op)
     return result;
 }
 
-/* Before each call: one that is to end, or late, is not begun. */
+/* Before each call: one that is to end, or late, is not begun; but for what is tried once, see abtioi_run. */
 int abtioi_run_reason(abtio_op *op)
 {
     /* relaxed: nothing else is handed over by it */
@@ -199,10 +199,36 @@ int abtioi_run_reason(abtio_op *op)
     return ended;
 }
 
+/*
+ * Whether a call that is late would wait. Where the descriptor does not say so it is made, and the timer of the helper,
+ * which signals again and again from the deadline on, interrupts it if it waits after all: somebody else was faster, or
+ * nothing can be asked.
+ */
+static bool run_would_wait(const abtio_op *op)
+{
+    struct pollfd poll_fd = {.fd = op->args.fd, .events = (short)op_ready(op)};
+
+    if (op->code == CODE_sleep)
+        return op->args.offset > op->deadline;
+    if (op->code == CODE_poll)
+        poll_fd.events = (short)op->args.flags;
+    else if (op->args.flags & abtioi_call_kinds[op->code].nowait)
+        return false;
+    return poll_fd.fd >= 0 && poll_fd.events && poll(&poll_fd, 1, 0) == 0;
+}
+
+/* The first call is made even if it is late, as a ring makes it, unless it would wait. */
+static int run_first_reason(abtio_op *op)
+{
+    int reason = abtioi_run_reason(op);
+    return reason == -ETIMEDOUT && !run_would_wait(op) ? 0 : reason;
+}
+
 ssize_t abtioi_run(abtio_op *op)
 {
-    for (;;) {
-        ssize_t result = abtioi_run_reason(op);
+    ssize_t result = run_first_reason(op);
+
+    for (;; result = abtioi_run_reason(op)) {
         if (result < 0)
             return result;
         if (op->code == CODE_blocking)
