@@ -16,7 +16,8 @@
  *                 ring: how much of it was done is not known, and a read may still write to the buffer. Operations
  *                 that come later, on that stream, are done by native threads.
  * An operation that has moved some bytes when it is to end returns how many. EINTR is not returned. One whose deadline
- * has passed when it starts may be done nevertheless, if it need not wait.
+ * has passed when it starts is tried once, and done if it need not wait; but abtio_blocking runs nothing then, and a
+ * look-up of names may have no time.
  *
  * O_NONBLOCK of a descriptor makes no difference: the call waits; only splice gives -EAGAIN then. MSG_DONTWAIT and
  * SPLICE_F_NONBLOCK do what they say.
@@ -154,7 +155,7 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline) AB
 int abtio_cancel(abtio_op *op) ABTIO_PUBLIC;
 
 /* Frees an operation, unless it is NULL, and sets *op to NULL. One that is under way is cancelled first, as by
- * abtio_cancel. Waits. Nobody may be waiting for it. */
+ * abtio_cancel, and a descriptor is closed that it brings meanwhile. Waits. Nobody may be waiting for it. */
 void abtio_op_free(abtio_op **op) ABTIO_PUBLIC;
 
 /* ---- Files ----------------------------------------------------------------------------------------------------- */
@@ -277,7 +278,9 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor) ABTIO_PU
  * A connection: its descriptor, which is the caller's to close; getpeername(2) tells the peer. Who waits is served in
  * the order of the calls. An error of the system call, -EMFILE for instance, is given to one waiter, and the others
  * go on waiting. Where there is no memory to keep a connection that nobody waits for, it is closed. A handle's deadline
- * is kept while somebody is in abtio_op_wait, or looks by abtio_op_test.
+ * is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. By a deadline that has passed a connection
+ * that is there is got, at once in the ring of the caller's stream, and otherwise by a later call. One that comes while
+ * a handle is freed is for who asks next.
  */
 int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline) ABTIO_PUBLIC;
 
@@ -345,7 +348,7 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
  * come in the order in which the socket has had them, and are for those who wait in the order of the calls. An error is
  * reported once, and so is the end; the next call reports what the socket says then. ENOBUFS is not reported. A
  * handle's deadline is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. Where a cancel comes too
- * late the buffer is the caller's.
+ * late the buffer is the caller's. Deadlines that have passed, and handles that are freed, are as with acceptors.
  */
 ssize_t abtio_receiver_recv(abtio_receiver *receiver, void **buf, abtio_deadline deadline) ABTIO_PUBLIC;
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "multishot/buffers.h"
 #include "caller.h"
 #include "ring/fixed.h"
@@ -234,6 +235,16 @@ bool abtioi_start_call(abtio_op *op)
 }
 
 /*
+ * A waiter that leaves looks first: its own stream may have what it waits for, and a caller that starts and leaves
+ * again and again gives it no other chance to look.
+ */
+static void leave_multishot(abtio_op *waiter, int why)
+{
+    abtioi_lane_look();
+    abtioi_multishot_leave(waiter, why);
+}
+
+/*
  * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
  * operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a multishot.
  */
@@ -251,16 +262,27 @@ void abtioi_cancel(abtio_op *op)
     else if (phase == LANE_HELPERS)
         abtioi_helpers_cancel(op);
     else if (phase == LANE_MULTISHOT)
-        abtioi_multishot_leave(op, -ECANCELED);
+        leave_multishot(op, -ECANCELED);
 }
 
 void abtioi_leave(abtio_op *op, int why)
 {
     abtioi_assert(why < 0);
     if (op->code == CODE_waiter)
-        abtioi_multishot_leave(op, why);
+        leave_multishot(op, why);
     else
         abtioi_helpers_leave(op, why);
+}
+
+void abtioi_drop_result(const abtio_op *op)
+{
+    bool opens =
+        op->code == CODE_accept || op->code == CODE_openat || op->code == CODE_socket || op->code == CODE_mkostemp;
+
+    if (op->code == CODE_waiter)
+        abtioi_multishot_put_back(op);
+    else if (opens && op->result >= 0)
+        close((int)op->result);
 }
 
 void abtioi_look(abtio_op *op)

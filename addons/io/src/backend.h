@@ -29,6 +29,9 @@ struct lane *abtioi_lane_for(enum code code);
 /* Ends an operation whose deadline its side does not keep, if it is not done. */
 void abtioi_leave(abtio_op *op, int why);
 
+/* Nobody will see the result of an operation that is done. */
+void abtioi_drop_result(const abtio_op *op);
+
 /* Asks for the end of an operation that is under way or done; it stays the caller's to free. */
 void abtioi_cancel(abtio_op *op);
 

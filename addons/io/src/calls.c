@@ -44,16 +44,20 @@ static void wait_for_end(abtio_op *op)
 static void wait_until_late(abtio_op *op)
 {
     ABT_bool before = put_off_cancel();
+    bool ends = false;
     while (abtio_op_wait_any(1, &op, op->deadline) == -ETIMEDOUT) {
         bool late = abtioi_op_is_late(op);
         if (late || !op->shared) {
             abtioi_leave(op, late ? -ETIMEDOUT : -ECANCELED);
+            ends = !late && !before;
             break;
         }
         allow_cancel(before);
         before = put_off_cancel();
     }
     wait_for_end(op);
+    if (ends)
+        abtioi_drop_result(op);
     allow_cancel(before);
 }
 
@@ -218,8 +222,8 @@ void abtio_op_free(abtio_op **op)
         return;
     bool waits = !is_done(*op);
     ABT_bool before = waits ? put_off_cancel() : ABT_TRUE;
-    if (waits)
-        abtio_cancel(*op);
+    if (waits && abtio_cancel(*op) == -EALREADY)
+        abtioi_drop_result(*op); /* it has come in between */
     free(*op);
     *op = NULL;
     allow_cancel(before);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations as such: forms that do not wait, deadlines, cancels, and who may call. */
 #include <pthread.h>
+#include <sched.h>
 #include "io.h"
 
 static void nb(void *arg)
@@ -98,6 +99,124 @@ static void cancel_of_others(void *arg)
     close(fds[0]);
     close(fds[1]);
 }
+
+/* ---- Receives that are ended again and again ------------------------------------------------------------------- */
+
+enum { NUM_BYTES = 300 };
+
+/* Where they are started, and how: all receive the bytes of a native thread, one after another. */
+static struct {
+    int fds[2];
+    abtio_buffers *buffers;
+    abtio_receiver *receiver;
+    unsigned num, wrong; /* bytes that have come, and those that were not the next */
+} ended_;
+
+static void *send_bytes(void *unused)
+{
+    for (unsigned i = 0; i < NUM_BYTES; i++) {
+        unsigned char byte = (unsigned char)i;
+        if (write(ended_.fds[1], &byte, 1) != 1)
+            bail_out("write: %s", strerror(errno));
+        if (i % 4 == 0)
+            sched_yield();
+    }
+    return unused;
+}
+
+static void take_bytes(const unsigned char *bytes, ssize_t num)
+{
+    for (ssize_t i = 0; i < num; i++)
+        ended_.wrong += bytes[i] != (unsigned char)ended_.num++;
+}
+
+static void take_buffer(void *buf, ssize_t num)
+{
+    take_bytes(buf, num);
+    if (num > 0)
+        must(abtio_buffers_give_back(ended_.buffers, buf));
+}
+
+static void cancel_receiver(void)
+{
+    void *buf;
+    abtio_op *op;
+
+    must(abtio_receiver_recv_nb(ended_.receiver, &buf, ABTIO_FOREVER, &op));
+    if (abtio_cancel(op) != 0)
+        take_buffer(buf, abtio_op_wait(op));
+    abtio_op_free(&op);
+}
+
+/* Nobody learns what the operation has got: it is for who asks next. */
+static void free_receiver(void)
+{
+    void *buf = NULL;
+    abtio_op *op;
+
+    must(abtio_receiver_recv_nb(ended_.receiver, &buf, ABTIO_FOREVER, &op));
+    if (abtio_op_test(op, NULL))
+        take_buffer(buf, abtio_op_wait(op));
+    abtio_op_free(&op);
+}
+
+static void look_at_receiver(void)
+{
+    void *buf;
+    ssize_t result = abtio_receiver_recv(ended_.receiver, &buf, abtio_after(0));
+
+    if (result != -ETIMEDOUT)
+        take_buffer(buf, result);
+}
+
+/* What has not begun when it is cancelled gets nothing, so that a receive without a handle comes between. */
+static void cancel_recv(void)
+{
+    unsigned char bytes[4];
+    abtio_op *op;
+
+    must(abtio_recv_nb(ended_.fds[0], bytes, sizeof(bytes), 0, ABTIO_FOREVER, &op));
+    if (abtio_cancel(op) != 0)
+        take_bytes(bytes, abtio_op_wait(op));
+    abtio_op_free(&op);
+    ssize_t result = abtio_recv(ended_.fds[0], bytes, sizeof(bytes), 0, abtio_after(0));
+    if (result != -ETIMEDOUT)
+        take_bytes(bytes, result);
+}
+
+static void end_again_and_again(void (*one)(void))
+{
+    pthread_t thread;
+
+    ended_.num = ended_.wrong = 0;
+    if (pthread_create(&thread, NULL, send_bytes, NULL))
+        bail_out("pthread_create");
+    while (ended_.num < NUM_BYTES) {
+        one();
+        sched_yield(); /* other threads run, where there are few processors; the stream does not look */
+    }
+    pthread_join(thread, NULL);
+    is_int(ended_.num, NUM_BYTES, "%s: all bytes come", backend_name);
+    is_int(ended_.wrong, 0, "in their order");
+}
+
+static void ends(void *unused)
+{
+    (void)unused;
+    make_pair(ended_.fds);
+    end_again_and_again(cancel_recv);
+    must(abtio_buffers_create(8, 64, &ended_.buffers));
+    must(abtio_receiver_create(ended_.fds[0], 0, ended_.buffers, &ended_.receiver));
+    end_again_and_again(cancel_receiver);
+    end_again_and_again(free_receiver);
+    end_again_and_again(look_at_receiver);
+    is_int(abtio_receiver_free(&ended_.receiver), 0, "the receiver is free");
+    is_int(abtio_buffers_free(&ended_.buffers), 0, "no buffer is out");
+    close(ended_.fds[0]);
+    close(ended_.fds[1]);
+}
+
+/* ---- Others ---------------------------------------------------------------------------------------------------- */
 
 static ssize_t foreign(void *arg)
 {
@@ -198,6 +317,7 @@ static void tests(void)
     in_ult(deadlines, NULL);
     in_ult(cancel_of_others, NULL);
     in_ult(blocking, NULL);
+    in_ult(ends, NULL);
     in_ult(lookups, NULL);
     in_ult(any_caller, ult_name);
     must(ABT_self_get_xstream(&self));

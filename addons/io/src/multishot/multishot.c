@@ -78,6 +78,17 @@ static void push_result(struct multishot *multishot, struct result *result)
     multishot->num++;
 }
 
+/* Behind no other: it has come before those that are kept. */
+static void push_result_first(struct multishot *multishot, struct result *result)
+{
+    abtioi_assert(abtioi_is_held(multishot->lock) && !multishot->first);
+    result->next = multishot->first_result;
+    if (!multishot->first_result)
+        multishot->last_result = &result->next;
+    multishot->first_result = result;
+    multishot->num++;
+}
+
 static void give_buffer(const abtio_op *waiter, void *buf)
 {
     if (waiter->args.out)
@@ -313,6 +324,27 @@ void abtioi_multishot_leave(abtio_op *waiter, int why)
     pthread_mutex_unlock(multishot->lock);
     if (left)
         abtioi_op_deliver(waiter, why);
+}
+
+void abtioi_multishot_put_back(const abtio_op *waiter)
+{
+    struct multishot *multishot = waiter->multishot;
+    int value = (int)waiter->result;
+    void *buf = waiter->args.out ? *(void **)waiter->args.out : NULL;
+
+    abtioi_assert(waiter->code == CODE_waiter);
+    if (value < 0 || (waiter->args.out && !buf))
+        return; /* the socket says it again */
+    pthread_mutex_lock(multishot->lock);
+    abtio_op *next = pop_waiter(multishot);
+    struct result *kept = next ? NULL : multishot->kind->keep(multishot, value, buf);
+    if (next)
+        give_buffer(next, buf);
+    else if (kept)
+        push_result_first(multishot, kept);
+    pthread_mutex_unlock(multishot->lock);
+    if (next)
+        abtioi_op_deliver(next, value);
 }
 
 /* ---- Begin and end --------------------------------------------------------------------------------------------- */

@@ -97,4 +97,7 @@ void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, s
 /* Ends a waiter, if it still waits. Any thread. */
 void abtioi_multishot_leave(abtio_op *waiter, int why);
 
+/* What a waiter has got, and nobody will see, is for who waits, or who asks next. An error is dropped. Any thread. */
+void abtioi_multishot_put_back(const abtio_op *waiter);
+
 #endif
