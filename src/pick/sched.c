@@ -295,7 +295,7 @@ abti_sched *abti_sched_in(abti_unit *unit)
 
 bool abti_serves_only(abti_es *es, abti_pool *pool)
 {
-    abti_assert(es == abti_es_self && !abti_pool_is_user(pool));
+    abti_assert(es == abti_es_self);
     abti_sched *sched = es->parent ? abti_sched_in(es->parent) : NULL;
     if (!sched || !abti_sched_is_predefined(sched))
         return false;

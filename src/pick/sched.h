@@ -201,8 +201,9 @@ ABTI_INLINE void abti_es_pass_wake(abti_es *es, abti_sched *sched)
 abti_sched *abti_sched_in(abti_unit *unit);
 
 /*
- * Whether the units of the pool, a FIFO, are the next ones to run on this ES, each in its turn: a predefined scheduler
- * runs here, and there is nothing in the pools that it looks at before.
+ * Whether the units of the pool are the next ones to run on this ES, each in its turn: the pool is a FIFO, a predefined
+ * scheduler runs here, and there is nothing in the pools that it looks at before. No for any other kind of pool: nobody
+ * but its user knows the order in a user-defined one.
  */
 bool abti_serves_only(abti_es *es, abti_pool *pool);
 

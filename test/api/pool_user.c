@@ -340,6 +340,54 @@ static void test_schedulers(void)
     }
 }
 
+/* --- A mutex that a user-defined pool shares with another one --- */
+
+static ABT_mutex_memory memory = ABT_MUTEX_INITIALIZER;
+
+static void lock_once(void *arg)
+{
+    ABT_mutex mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&memory);
+
+    must(ABT_mutex_lock(mutex));
+    count_up(arg);
+    must(ABT_mutex_unlock(mutex));
+}
+
+/* Wakes a ULT of the other pool, which comes first in its scheduler, and takes the mutex anew before that has run. */
+static void wake_and_lock(void *pool)
+{
+    ABT_mutex mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&memory);
+    atomic_int counter = 0;
+    ABT_thread thread;
+
+    must(ABT_mutex_lock(mutex));
+    must(ABT_thread_create(pool, lock_once, &counter, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_self_yield());
+    is_int(state_of(thread), ABT_THREAD_STATE_BLOCKED, "a ULT of a built-in pool waits for a mutex");
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_mutex_lock(mutex));
+    is_int(counter, 0, "one of a user-defined pool has it again");
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_thread_free(&thread));
+    is_int(counter, 1, "then the other one");
+}
+
+static void test_mutex(bool old)
+{
+    struct list list;
+    ABT_pool pools[2];
+    ABT_thread thread;
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[0]));
+    pools[1] = make(old, &list);
+    ABT_xstream xstream;
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &xstream));
+    thread = ult_in(pools[1], wake_and_lock, pools[0]);
+    must(ABT_thread_free(&thread));
+    must(ABT_xstream_free(&xstream));
+    must(ABT_pool_free(&pools[1]));
+}
+
 int main(void)
 {
     must(ABT_init(0, NULL));
@@ -355,6 +403,8 @@ int main(void)
     if (!ABT_NULL)
         call_as_each(test_no_optional, NULL);
     test_schedulers();
+    for (int old = 0; old < 2; old++)
+        test_mutex(old);
     ok_abt(ABT_finalize());
     return done_testing();
 }
