@@ -83,23 +83,30 @@ void abti_es_forget_kept(void)
 
 /* --- Entering --- */
 
-/* Makes what the stream needs beside what others need. It undoes itself when there is no memory. */
-static int entered_alloc(abti_es *es, struct abti_stack **stack, abti_unit **main_ult, struct abti_cpuset *cpus)
+/*
+ * Makes what the stream needs beside what others need: its CPUs, a stack for the scheduler, and the ULT of what the
+ * native thread runs. A user-defined pool makes its unit for the ULT here, where the thread is no stream yet. That
+ * comes last, so that no such unit is to be freed when something else fails. It undoes itself then. Returns an ABT
+ * code.
+ */
+static int entered_alloc(abti_es *es, abti_pool *pool, unsigned flags, struct abti_stack **stack, abti_unit **main_ult,
+                         struct abti_cpuset *cpus)
 {
     int code = abti_esaffinity_of(es->rank, cpus);
     if (code == ABT_SUCCESS)
         code = abti_drivers_enter(es);
-    if (!*stack)
+    if (code == ABT_SUCCESS && !*stack) {
         *stack = abti_stack_map(abti_rt.config.sched_stacksize);
-    *main_ult = abti_cache_get(&es->units);
-    if (code == ABT_SUCCESS && *stack && *main_ult)
+        code = *stack ? ABT_SUCCESS : ABT_ERR_MEM;
+    }
+    if (code == ABT_SUCCESS)
+        *main_ult = abti_unit_new(es, pool, NULL, NULL, flags, &code);
+    if (code == ABT_SUCCESS)
         return ABT_SUCCESS;
     abti_cpuset_fini(cpus);
     if (*stack)
         abti_stack_destroy(*stack);
-    if (*main_ult)
-        abti_unit_release(es, *main_ult);
-    return ABT_ERR_MEM;
+    return code;
 }
 
 /*
@@ -120,10 +127,8 @@ static void tell_entered(abti_es *es)
 }
 
 /* What the native thread runs becomes a ULT of the stream. */
-static void become_ult(abti_es *es, abti_unit *main_ult, abti_sched *sched, unsigned flags)
+static void become_ult(abti_es *es, abti_unit *main_ult)
 {
-    abti_assert(sched->num_pools > 0);
-    abti_unit_init(main_ult, NULL, NULL, sched->pools[0], flags);
     abti_unit_set_pinned(main_ult, true);
     main_ult->stack = &es->native;
     es->parent = es->main_unit;
@@ -139,7 +144,7 @@ static void become_ult(abti_es *es, abti_unit *main_ult, abti_sched *sched, unsi
 
 int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
 {
-    abti_assert(!abti_es_self && rank <= 0);
+    abti_assert(!abti_es_self && rank <= 0 && sched->num_pools > 0);
     abti_es *es = NULL;
     struct abti_stack *stack = NULL;
     (void)take_kept_record(&es, &stack);
@@ -151,7 +156,8 @@ int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
     }
     abti_unit *main_ult;
     struct abti_cpuset cpus;
-    code = entered_alloc(es, &stack, &main_ult, &cpus);
+    unsigned flags = ABTI_UNIT_PRIMARY | (rank == 0 ? 0 : ABTI_UNIT_ENTERED);
+    code = entered_alloc(es, sched->pools[0], flags, &stack, &main_ult, &cpus);
     if (code != ABT_SUCCESS) {
         (void)abti_timers_leave(es, true); /* others may have given it some */
         abti_es_drain(es);
@@ -168,7 +174,7 @@ int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
     abti_fault_enter(es->fault_stack);
     es->main_unit->stack = stack;
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_main_run_entered);
-    become_ult(es, main_ult, sched, ABTI_UNIT_PRIMARY | (es->is_primary ? 0 : ABTI_UNIT_ENTERED));
+    become_ult(es, main_ult);
     *out = es;
     return ABT_SUCCESS;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From units of user-defined pools to work units and back; and the primary ULT as a unit of such pools. */
+/*
+ * From units of user-defined pools to work units and back; and the primary ULT and those of threads that enter as units
+ * of such pools.
+ */
 #include "common.h"
 
 #include "handle_pool.h"
@@ -78,6 +81,46 @@ static void test_primary(bool old, bool is_self)
     must(ABT_finalize());
 }
 
+/* The ULT of a native thread that enters does so, too. A pool that refuses it keeps the thread out. */
+static void *enter(void *arg)
+{
+    struct handle_pool *here = arg;
+    struct work work = {0};
+    ABT_sched sched = handle_sched(1, &here->pool);
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+    int num = 0;
+
+    atomic_store(&here->refuse, true);
+    ok_err(ABTX_xstream_enter(sched, &xstream), ABT_ERR_OTHER);
+    must(ABT_xstream_get_num(&num));
+    ok(num == 1 && here->created == 0 && here->refused == 1, "a thread that its first pool refuses does not enter");
+    atomic_store(&here->refuse, false);
+    ok_abt(ABTX_xstream_enter(sched, &xstream));
+    for (int i = 0; i < 8; i++) {
+        ABT_thread thread = ult_in(here->pool, i % 2 ? work_and_yield : work_and_exit, &work);
+        is_int(handles_alive(here), 2, "the ULT of the thread has a unit there, and the other one");
+        must(ABT_self_yield());
+        must(ABT_thread_free(&thread));
+    }
+    is_int(work.ended, 8, "joined by the ULT of the thread");
+    ok_abt(ABTX_xstream_leave(&xstream));
+    is_int(handles_alive(here), 0, "no unit is left");
+    return NULL;
+}
+
+static void test_entered(bool old, bool is_self)
+{
+    struct handle_pool here;
+    pthread_t thread;
+
+    must(ABT_init(0, NULL));
+    handle_pool_begin(&here, old, is_self);
+    must(pthread_create(&thread, NULL, enter, &here));
+    must(pthread_join(thread, NULL));
+    handle_pool_end(&here);
+    must(ABT_finalize());
+}
+
 /* --- A unit that others know before create_unit has returned --- */
 
 enum { TOLD = 300000 };
@@ -148,6 +191,8 @@ int main(void)
         test_map(i % 2);
     for (int i = 0; i < 4; i++)
         test_primary(i % 2, i / 2);
+    for (int i = 0; i < 4; i++)
+        test_entered(i % 2, i / 2);
     for (int i = 0; i < 4; i++)
         test_told(i % 2, i / 2);
     return done_testing();
