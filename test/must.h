@@ -34,10 +34,17 @@ static inline bool can_bind(void)
     return ABT_xstream_set_cpubind(self, -1) == ABT_ERR_SYS;
 }
 
-/* A tool can be registered, which a query tells only where it is to; after this none is. */
+/* For programs that use the tool interface, before ABT_init. */
+static inline void want_tool(void)
+{
+    if (setenv("ABT_TOOL", "1", 1) != 0)
+        bail_out("no memory for ABT_TOOL");
+}
+
+/* A tool can be registered in this build, after want_tool. */
 static inline bool has_tool(void)
 {
-    return ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_NONE, NULL) != ABT_ERR_FEATURE_NA;
+    return has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL);
 }
 
 /* Who waits burns its CPU: the active wait policy. */

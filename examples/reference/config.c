@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 #ifdef ABTX_VERSION
     printf("libabt " ABTX_VERSION "\n");
 #endif
-    printf("tools are expected (ABT_TOOL=1): %s, binding to CPUs: %s\n", says(ABT_INFO_QUERY_KIND_ENABLED_TOOL),
+    printf("tools can be registered (ABT_TOOL=1): %s, binding to CPUs: %s\n", says(ABT_INFO_QUERY_KIND_ENABLED_TOOL),
            says(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY));
     ABT_info_query_config(ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE, &stack);
     ABT_info_query_config(ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS, &streams);

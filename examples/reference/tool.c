@@ -8,6 +8,7 @@
 #include <abt.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static atomic_int for_mutex, for_eventual, for_others, made_by_main;
 static ABT_thread main_unit;
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
     ABT_pool pool;
     ABT_thread units[UNITS];
 
+    setenv("ABT_TOOL", "1", 1); /* the tool interface is off otherwise */
     if (ABT_init(argc, argv) != ABT_SUCCESS)
         return 1;
     ABT_self_get_thread(&main_unit);

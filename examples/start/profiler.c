@@ -7,6 +7,7 @@
 #include <abt.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static atomic_long created, yields, finished;
 
@@ -33,6 +34,7 @@ int main(int argc, char **argv)
     ABT_pool pool;
     ABT_thread units[UNITS];
 
+    setenv("ABT_TOOL", "1", 1); /* the tool interface is off otherwise */
     if (ABT_init(argc, argv) != ABT_SUCCESS)
         return 1;
     if (ABT_tool_register_thread_callback(

@@ -31,7 +31,7 @@ static int query_bool(ABT_info_query_kind kind, const struct abti_config *config
     case ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL: return ABTI_BUILD_CANCEL;
     case ABT_INFO_QUERY_KIND_ENABLED_MIGRATION: return ABTI_BUILD_MIGRATION;
     case ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD: return ABTI_BUILD_EXT_THREAD;
-    case ABT_INFO_QUERY_KIND_ENABLED_TOOL: return ABTI_BUILD_TOOL && config->tool;
+    case ABT_INFO_QUERY_KIND_ENABLED_TOOL: return config->tool;
     case ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP: return ABTI_BUILD_SCHED_SLEEP;
     case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG: return config->print_config;
     case ABT_INFO_QUERY_KIND_ENABLED_AFFINITY:

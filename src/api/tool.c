@@ -12,6 +12,8 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
         return abti_error(ABT_ERR_FEATURE_NA);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
+    if (!abti_rt.config.tool) /* as ABT_info_query_config says */
+        return abti_error(ABT_ERR_FEATURE_NA);
     const struct abti_tool *tool = cb_func ? abti_tool_record(cb_func, event_mask, user_arg) : NULL;
     if (cb_func && !tool)
         return abti_error(ABT_ERR_MEM);
@@ -22,7 +24,7 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
 int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind, void *val)
 {
     (void)event;
-    if (!ABTI_BUILD_TOOL)
+    if (!abti_rt.config.tool)
         return abti_error(ABT_ERR_FEATURE_NA);
     if (ABTI_REFUSE(TOOL_CONTEXT_IS_NULL(context)))
         return abti_error(ABT_ERR_INV_TOOL_CONTEXT);

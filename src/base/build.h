@@ -116,9 +116,9 @@
 #define ABTI_BUILD_TOOL 1
 #endif
 
-/* ABT_info_query_config says that there is a tool interface, unless ABT_TOOL says otherwise. --enable-tool */
-#ifndef ABTI_BUILD_TOOL_ANNOUNCED
-#define ABTI_BUILD_TOOL_ANNOUNCED 0
+/* The tool interface is on, unless ABT_TOOL says otherwise. --enable-tool */
+#ifndef ABTI_BUILD_TOOL_ON
+#define ABTI_BUILD_TOOL_ON 0
 #endif
 
 /* Predefined schedulers sleep ABT_SCHED_SLEEP_NSEC when they find nothing. --enable-sched-sleep */

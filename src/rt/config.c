@@ -225,6 +225,7 @@ int abti_config_load(struct abti_config *config, bool tells)
             return code;
         }
     }
+    config->tool = ABTI_BUILD_TOOL && config->tool;
     return ABT_SUCCESS;
 }
 

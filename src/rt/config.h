@@ -51,7 +51,7 @@ struct abti_config {
     enum abti_check check; /* ABT_CHECK */
     int dump_signal;       /* ABT_DUMP_SIGNAL: its number, 0: none */
     bool watch_waits;      /* ABT_WATCH_WAITS: since when units wait, and the owners of mutexes, are kept */
-    bool tool;             /* ABT_TOOL: ABT_info_query_config reports the tool interface, if that is built in */
+    bool tool;             /* ABT_TOOL: ABT_tool_* can be used; false where they are not built in */
     bool probes;           /* ABT_PROBES: see trace/probes.h */
     char *trace;           /* ABT_TRACE: the file; NULL: none */
     enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */

@@ -54,8 +54,7 @@ static void print_features(FILE *fp, const struct abti_config *config)
     fprintf(fp, "  migration: %s\n", yes_no(ABTI_BUILD_MIGRATION));
     fprintf(fp, "  external threads: %s\n", yes_no(ABTI_BUILD_EXT_THREAD));
     fprintf(fp, "  error checks: %s\n", on_off(ABTI_BUILD_CHECKS));
-    fprintf(fp, "  tool interface: %s, reported to programs that ask: %s\n", yes_no(ABTI_BUILD_TOOL),
-            yes_no(ABTI_BUILD_TOOL && config->tool));
+    fprintf(fp, "  tool interface: %s, built in: %s\n", on_off(config->tool), yes_no(ABTI_BUILD_TOOL));
     fprintf(fp, "  statistics: %s\n", on_off(config->stats != ABTI_STATS_NONE));
     fprintf(fp, "  probes: %s\n", on_off(config->probes));
     fprintf(fp, "  trace: %s\n", config->trace && *config->trace ? config->trace : "none");

@@ -490,6 +490,7 @@ static void test_couple_and_pool_behind(ABT_sched_predef predef)
 
 int main(void)
 {
+    want_tool();
     if (!ABT_NULL) {
         test_null(ABT_COND_NULL, ABT_MUTEX_NULL);
         test_null(NULL, NULL);

@@ -82,6 +82,7 @@ static const struct {
 
 int main(void)
 {
+    want_tool();
     must(ABT_init(0, NULL));
     if (!has_tool())
         skip_all("built without the tool interface");

@@ -88,9 +88,11 @@ static void test_builds(void)
 {
     bool built;
 
+    want_tool();
     must(ABT_init(0, NULL));
     built = has_tool();
     must(ABT_finalize());
+    unsetenv("ABT_TOOL");
     says("", "ABT_SCHED_SLEEP_NSEC", "7", "ABT_STATS", "no", "ABT_PROBES", "0", "ABT_TRACE", "");
     if (!built)
         says("libabt: ABT_STATS has no effect with --disable-tool\n"

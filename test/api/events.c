@@ -11,6 +11,7 @@
 static void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 #define watch_wrong tell
 
+#include "must.h"
 #include "tool_watch.h"
 
 static void tell(const char *fmt, ...)
@@ -52,8 +53,9 @@ static void begin(void)
     if (ABT_self_get_xstream(&xstream) != ABT_SUCCESS || ABT_self_get_thread(&self) != ABT_SUCCESS)
         bail_out("nobody calls");
     watch_begin(xstream, self, atomic_load(&num_entered) == 0);
-    if (ABT_tool_register_thread_callback(watch_event, ABT_TOOL_EVENT_THREAD_ALL, NULL) != ABT_SUCCESS)
-        bail_out("there is no tool interface");
+    int code = ABT_tool_register_thread_callback(watch_event, ABT_TOOL_EVENT_THREAD_ALL, NULL);
+    if (code != ABT_SUCCESS && code != ABT_ERR_FEATURE_NA) /* the program may have switched it off */
+        bail_out("the tool is not registered: %d", code);
 }
 
 ABT_API_PUBLIC int ABT_init(int argc, char **argv)
@@ -86,6 +88,11 @@ ABT_API_PUBLIC int ABTX_xstream_leave(ABT_xstream *xstream)
     if (code == ABT_SUCCESS)
         atomic_fetch_sub(&num_entered, 1);
     return code;
+}
+
+__attribute__((constructor)) static void begin_program(void)
+{
+    want_tool();
 }
 
 __attribute__((destructor)) static void end(void)

@@ -96,21 +96,33 @@ static void test_query(enum caller who, void *arg)
     is_int(value, 77, "nothing is stored");
 }
 
-/* A tool can be registered whatever the query says, which is what ABT_TOOL says, where there are tools at all. */
+static void no_event(ABT_thread unit, ABT_xstream xstream, uint64_t event, ABT_tool_context context, void *arg)
+{
+    (void)unit, (void)xstream, (void)event, (void)context, (void)arg;
+}
+
+/* A tool can be registered where the query says so, which is what ABT_TOOL says, where there are tools at all. */
 static void test_tool(void)
 {
-    static const char *const values[] = {"0", "no", "1", "yes"};
+    static const char *const values[] = {"1", "yes", "0", "no", NULL};
     bool built = false;
 
-    for (int i = 0; i < 4; i++) {
-        must(setenv("ABT_TOOL", values[i], 1));
+    for (int i = 0; i < 5; i++) {
+        must(values[i] ? setenv("ABT_TOOL", values[i], 1) : unsetenv("ABT_TOOL"));
         must(ABT_init(0, NULL));
-        must(unsetenv("ABT_TOOL"));
-        if (i == 0)
-            built = has_tool();
-        is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_TOOL), i >= 2 && built, "a tool interface with ABT_TOOL=%s",
-               values[i]);
-        is_int(has_tool(), built, "which there is, or not");
+        bool on = has_tool();
+        built = i == 0 ? on : built;
+        if (values[i])
+            is_int(on, i < 2 && built, "a tool interface with ABT_TOOL=%s", values[i]);
+        ABT_pool pool = ABT_POOL_NULL;
+        int code = on ? ABT_SUCCESS : ABT_ERR_FEATURE_NA;
+        is_int(ABT_tool_register_thread_callback(no_event, ABT_TOOL_EVENT_THREAD_ALL, NULL), code, "registers");
+        is_int(ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_NONE, NULL), code, "removes");
+        code = on ? ABT_ERR_INV_TOOL_CONTEXT : code;
+        if (!ABT_NULL || !on)
+            is_int(ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, ABT_TOOL_EVENT_THREAD_RUN, ABT_TOOL_QUERY_KIND_POOL,
+                                         &pool),
+                   code, "asks for the pool of no event");
         must(ABT_finalize());
     }
 }

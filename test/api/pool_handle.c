@@ -589,6 +589,7 @@ static void play(bool old, bool is_self, enum server server)
 
 int main(void)
 {
+    want_tool();
     watchdog_begin(60);
     for (int i = 0; i < 4 * NUM_SERVERS; i++)
         play(i % 2, i / 2 % 2, (enum server)(i / 4));

@@ -158,6 +158,7 @@ static void test_variable(const char *value, const char *word)
 
 int main(void)
 {
+    want_tool();
     bool built;
 
     must(ABT_init(0, NULL));

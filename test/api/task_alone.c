@@ -429,6 +429,7 @@ static void test_stacked(void)
 
 int main(void)
 {
+    want_tool();
     watchdog_begin(0);
     must(ABT_init(0, NULL));
     must(ABT_eventual_create(0, &eventual));

@@ -348,6 +348,7 @@ static void test_callers(void)
 
 int main(void)
 {
+    want_tool();
     if (!tool_is_built()) {
         test_not_built();
         return done_testing();

@@ -296,6 +296,7 @@ static void test_off(void)
 
 int main(void)
 {
+    want_tool();
     watchdog_begin(0);
     if (!mkdtemp(dir))
         bail_out("mkdtemp");

@@ -193,6 +193,7 @@ static void test_killed(bool asks)
 
 int main(void)
 {
+    want_tool();
     bool built;
     int fd = mkstemp(path);
     bool asks = system("python3 -c 'import sqlite3' 2> /dev/null") == 0;

@@ -241,6 +241,7 @@ static void run(bool shares_pool, int num_streams, size_t stack_size)
 
 int main(void)
 {
+    want_tool();
     int streams = client_streams();
 
     client_begin();

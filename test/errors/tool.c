@@ -57,5 +57,6 @@ RETURNS(ABT_tool_query_thread, ABT_ERR_OTHER, INITED | IF_TOOL, "less than a kin
 
 int main(void)
 {
+    want_tool();
     return try_all(nothing_to_set_up, nothing_to_set_up);
 }

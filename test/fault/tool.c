@@ -99,6 +99,7 @@ static void test_events(void)
 
 int main(void)
 {
+    want_tool();
     fault_begin();
     must(ABT_init(0, NULL));
     bool has_tools = has_tool();

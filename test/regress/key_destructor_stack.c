@@ -281,6 +281,7 @@ static void on_pool(ABT_pool pool, const char *what)
 
 int main(void)
 {
+    want_tool();
     ABT_pool pool;
     ABT_xstream es;
     ABT_key last;

@@ -354,6 +354,7 @@ static void play(struct rng *rng)
 
 int main(void)
 {
+    want_tool();
     stress_begin();
     need_cancel_and_migrate();
     struct rng rng = rng_make(6);

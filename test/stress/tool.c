@@ -228,6 +228,7 @@ static void run_round(int size, enum layout layout, ABT_tool_thread_callback_fn 
 
 int main(void)
 {
+    want_tool();
     static const int sizes[] = {1, 2, 4, 8};
     double seconds = tap_seconds(2);
     struct rng rng;

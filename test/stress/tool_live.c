@@ -150,6 +150,7 @@ static int run_round(struct rng *rng)
 
 int main(void)
 {
+    want_tool();
     double seconds = tap_seconds(2);
     struct rng rng;
     bool built;

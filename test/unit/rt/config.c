@@ -59,7 +59,7 @@ static void test_defaults(void)
     is_int(config.affinity, ABTI_BUILD_AFFINITY, "affinity");
     is_int(config.binds, ABTI_BUILD_BINDS, "binds");
     ok(!config.cpu_list, "no affinity list");
-    is_int(config.tool, ABTI_BUILD_TOOL_ANNOUNCED, "tool");
+    is_int(config.tool, ABTI_BUILD_TOOL_ON, "tool");
     is_int(config.use_log, ABTI_BUILD_LOG_ON, "use_log");
     is_int(config.use_debug, ABTI_BUILD_LOG_ON, "use_debug");
     ok(!config.print_config, "print_config");
@@ -210,7 +210,7 @@ static void test_words(void)
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "off", 0);
     CHECK(watch_waits, "ABT_WATCH_WAITS", "1", true);
     CHECK(probes, "ABT_PROBES", "1", true);
-    CHECK(tool, "ABT_TOOL", "1", true);
+    CHECK(tool, "ABT_TOOL", "1", ABTI_BUILD_TOOL);
     CHECK(tool, "ABT_TOOL", "no", false);
     CHECK(stats, "ABT_STATS", "1", ABTI_STATS_TEXT);
     CHECK(stats, "ABT_STATS", "json", ABTI_STATS_JSON);
