@@ -51,6 +51,7 @@ abt_sources = \
 	src/base/distance.c \
 	src/base/heap.c \
 	src/base/parse.c \
+	src/base/text.c \
 	src/watch/capture.c \
 	src/watch/dumpsignal.c \
 	src/watch/info.c \

@@ -11,7 +11,7 @@ struct abti_module {
     char file[120]; /* empty: the program itself */
 };
 
-/* The file that this code is in; false when there is none. */
+/* The file that this code is in; false when there is none. It is called in handlers of fatal signals, too. */
 bool abti_module_of(uintptr_t code, struct abti_module *module);
 
 /* Another number after a file has been loaded or unloaded, where the loader says so. */

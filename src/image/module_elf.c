@@ -4,7 +4,7 @@
  * one.
  */
 #include <link.h>
-#include <stdio.h>
+#include "base/text.h"
 #include "image/module.h"
 
 struct module_search {
@@ -29,7 +29,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
     if (!module_contains(info, search->code))
         return 0;
     struct abti_module *module = search->module;
-    snprintf(module->file, sizeof(module->file), "%s", info->dlpi_name ? info->dlpi_name : "");
+    abti_text_copy(module->file, sizeof(module->file), info->dlpi_name ? info->dlpi_name : "");
     module->base = info->dlpi_addr;
     return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where dl_iterate_phdr is missing. */
 #include <dlfcn.h>
-#include <stdio.h>
+#include "base/text.h"
 #include "image/module.h"
 
 bool abti_module_of(uintptr_t code, struct abti_module *module)
@@ -9,7 +9,7 @@ bool abti_module_of(uintptr_t code, struct abti_module *module)
     Dl_info info;
     if (!dladdr((void *)code, &info) || !info.dli_fname)
         return false;
-    snprintf(module->file, sizeof(module->file), "%s", info.dli_fname);
+    abti_text_copy(module->file, sizeof(module->file), info.dli_fname);
     module->base = (uintptr_t)info.dli_fbase;
     return true;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/text.h"
 #include "image/libunwind.h"
 #include "image/module.h"
 #include "lock/spin.h"
@@ -73,20 +74,20 @@ static bool name_by_loader(uintptr_t code, char *name, size_t size, uintptr_t *o
     Dl_info info;
     if (!dladdr((void *)code, &info) || !info.dli_sname)
         return false;
-    snprintf(name, size, "%s", info.dli_sname);
+    abti_text_copy(name, size, info.dli_sname);
     *offset = code - (uintptr_t)info.dli_saddr;
     return true;
 }
 
-static void look_up(struct abti_symbol *symbol, uintptr_t code, bool is_return)
+/* unw: NULL, if the loader is to be asked. That is what a signal handler may do. */
+static void look_up(struct abti_symbol *symbol, uintptr_t code, bool is_return, const struct abti_libunwind *unw)
 {
     struct abti_module module;
-    const struct abti_libunwind *unw = abti_libunwind();
     *symbol = (struct abti_symbol){.offset = 0};
     code -= is_return;
     if (!abti_module_of(code, &module))
         return;
-    snprintf(symbol->module, sizeof(symbol->module), "%s", *module.file ? module.file : "program");
+    abti_text_copy(symbol->module, sizeof(symbol->module), *module.file ? module.file : "program");
     symbol->module_offset = code - module.base + is_return;
     bool named = unw ? name_by_libunwind(unw, code, symbol->function, sizeof(symbol->function), &symbol->offset)
                      : name_by_loader(code, symbol->function, sizeof(symbol->function), &symbol->offset);
@@ -101,7 +102,7 @@ void abti_symbol_find(struct abti_symbol *symbol, uintptr_t code, bool is_return
     struct place place = {.key = code << 1 | is_return};
     uint64_t changes = abti_module_changes();
     if (!symbol_recall(&place, changes)) {
-        look_up(&place.symbol, code, is_return);
+        look_up(&place.symbol, code, is_return, abti_libunwind());
         note_place(&place);
     }
     *symbol = place.symbol;
@@ -124,24 +125,58 @@ void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t siz
         text[0] = '\0';
 }
 
+static bool is_function(const struct abti_symbol *symbol)
+{
+    return *symbol->function && symbol->offset == 0;
+}
+
+static void add_place(struct abti_text *to, const struct abti_symbol *symbol, void *function)
+{
+    const char *slash = strrchr(symbol->module, '/');
+    if (*symbol->module) {
+        abti_text_add(to, slash ? slash + 1 : symbol->module);
+        abti_text_add(to, "+");
+    }
+    abti_text_add_number(to, *symbol->module ? symbol->module_offset : (uintptr_t)function, 16);
+}
+
 const char *abti_symbol_text(char *text, size_t size, void *function)
 {
     struct abti_symbol symbol;
+    struct abti_text to = {.chars = text, .size = size};
     abti_symbol_find(&symbol, (uintptr_t)function, false);
-    const char *slash = strrchr(symbol.module, '/');
-    if (*symbol.function && symbol.offset == 0)
-        snprintf(text, size, "%s", symbol.function);
-    else if (*symbol.module)
-        snprintf(text, size, "%s+0x%" PRIxPTR, slash ? slash + 1 : symbol.module, symbol.module_offset);
+    if (is_function(&symbol))
+        abti_text_add(&to, symbol.function);
     else
-        snprintf(text, size, "%p", function);
+        add_place(&to, &symbol, function);
     return text;
 }
 
-const char *abti_symbol_of(void *function)
+/* A long name is cut, and not the place. */
+static const char *name_and_place(char *text, size_t size, const struct abti_symbol *symbol, void *function)
 {
-    Dl_info info;
-    return dladdr(function, &info) && info.dli_saddr == function ? info.dli_sname : NULL;
+    struct abti_text name = {.chars = text, .size = size / 2}, all = {.chars = text, .size = size};
+    if (is_function(symbol)) {
+        abti_text_add(&name, symbol->function);
+        all.len = name.len;
+        abti_text_add(&all, " at ");
+    }
+    add_place(&all, symbol, function);
+    return text;
+}
+
+const char *abti_symbol_place(char *text, size_t size, void *function)
+{
+    struct abti_symbol symbol;
+    abti_symbol_find(&symbol, (uintptr_t)function, false);
+    return name_and_place(text, size, &symbol, function);
+}
+
+const char *abti_symbol_place_in_handler(char *text, size_t size, void *function)
+{
+    struct abti_symbol symbol;
+    look_up(&symbol, (uintptr_t)function, false, NULL);
+    return name_and_place(text, size, &symbol, function);
 }
 
 void abti_symbol_forget(void)

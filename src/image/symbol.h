@@ -32,9 +32,17 @@ void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t siz
  * text. */
 const char *abti_symbol_text(char *text, size_t size, void *function);
 
-/* Returns the name of the function at this address, if the loader knows one (static functions have none); else NULL.
- * It loads nothing: the one to be called in a handler of a fatal signal. */
-const char *abti_symbol_of(void *function);
+/*
+ * The same with the place, so that addr2line finds the line: "work at program+0x11d9", or the place alone. All messages
+ * that name a unit's function have this form.
+ */
+const char *abti_symbol_place(char *text, size_t size, void *function);
+
+/*
+ * The same in a handler of a fatal signal: it knows only the names that the loader knows, loads nothing, and takes no
+ * lock of the library.
+ */
+const char *abti_symbol_place_in_handler(char *text, size_t size, void *function);
 
 /* In the child of a fork: nothing has been looked up. */
 void abti_symbol_forget(void);

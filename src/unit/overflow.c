@@ -2,37 +2,13 @@
 #include "unit/overflow.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include "arch/ucontext.h"
+#include "base/text.h"
 #include "image/symbol.h"
 #include "os/fault.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
-
-/* A message that a signal handler puts together, without stdio and without allocating memory. */
-struct message {
-    char text[1024];
-    size_t len;
-};
-
-static void overflow_add(struct message *m, const char *text)
-{
-    while (*text && m->len < sizeof(m->text))
-        m->text[m->len++] = *text++;
-}
-
-static void add_number(struct message *m, uint64_t number, unsigned base)
-{
-    char digits[24], *at = digits + sizeof(digits) - 1;
-    *at = '\0';
-    do {
-        *--at = "0123456789abcdef"[number % base];
-        number /= base;
-    } while (number > 0);
-    overflow_add(m, base == 16 ? "0x" : "");
-    overflow_add(m, at);
-}
 
 /* What has overflowed: the unit that runs, and the stack that it runs on. */
 struct overflow {
@@ -43,17 +19,6 @@ struct overflow {
     uintptr_t sp;                   /* below the stack and its guard; 0: it is not known to be */
 };
 
-static void add_entry_function(struct message *m, abti_unit *unit)
-{
-    const char *name = abti_symbol_of((void *)(uintptr_t)unit->func);
-    if (name) {
-        overflow_add(m, name);
-        overflow_add(m, " ");
-    }
-    overflow_add(m, "at ");
-    add_number(m, (uintptr_t)unit->func, 16);
-}
-
 /* Units may get stacks of default size when they are created, see abti_guard_is_strict. */
 static bool has_special_stack(const abti_unit *unit)
 {
@@ -61,63 +26,68 @@ static bool has_special_stack(const abti_unit *unit)
            (unit->stack->kind == ABTI_STACK_USER || unit->stack->size != abti_rt.config.thread_stacksize);
 }
 
-static void add_remedy(struct message *m, const struct overflow *o)
+static void add_remedy(struct abti_text *m, const struct overflow *o)
 {
     const abti_unit *unit = o->unit;
     if (unit->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_TASKLET))
-        overflow_add(m, "; ABT_SCHED_STACKSIZE raises it");
+        abti_text_add(m, "; ABT_SCHED_STACKSIZE raises it");
     else if (has_special_stack(unit))
-        overflow_add(m, "; ABT_thread_attr_set_stacksize or ABT_thread_attr_set_stack gave it that size");
+        abti_text_add(m, "; ABT_thread_attr_set_stacksize or ABT_thread_attr_set_stack gave it that size");
     else
-        overflow_add(m, "; ABT_THREAD_STACKSIZE raises it");
+        abti_text_add(m, "; ABT_THREAD_STACKSIZE raises it");
 }
 
-static void add_unit(struct message *m, const struct overflow *o)
+static void add_unit(struct abti_text *m, const struct overflow *o)
 {
     bool tasklet = abti_unit_is_tasklet(o->unit);
-    overflow_add(m, tasklet ? "tasklet " : "ULT ");
-    add_number(m, abti_unit_id(o->unit), 10);
+    abti_text_add(m, tasklet ? "tasklet " : "ULT ");
+    abti_text_add_number(m, abti_unit_id(o->unit), 10);
     if (o->unit->flags & ABTI_UNIT_MAIN_SCHED) {
-        overflow_add(m, ", a main scheduler");
+        abti_text_add(m, ", a main scheduler");
     } else {
-        overflow_add(m, ", function ");
-        add_entry_function(m, o->unit);
+        char code[160];
+        abti_text_add(m, ", function ");
+        abti_text_add(m, abti_symbol_place_in_handler(code, sizeof(code), (void *)(uintptr_t)o->unit->func));
     }
     if (o->es) {
-        overflow_add(m, ", on stream ");
-        add_number(m, (uint64_t)o->es->rank, 10);
+        abti_text_add(m, ", on stream ");
+        abti_text_add_number(m, (uint64_t)o->es->rank, 10);
     }
-    overflow_add(m, o->in_region ? ", in a blocking region" : "");
-    overflow_add(m, tasklet ? ": the stack of its scheduler is " : ": its stack is ");
+    abti_text_add(m, o->in_region ? ", in a blocking region" : "");
+    abti_text_add(m, tasklet ? ": the stack of its scheduler is " : ": its stack is ");
 }
 
-static void add_stack(struct message *m, const struct overflow *o)
+static void add_stack(struct abti_text *m, const struct overflow *o)
 {
-    add_number(m, (uintptr_t)o->stack->base, 16);
-    overflow_add(m, " to ");
-    add_number(m, (uintptr_t)o->stack->end, 16);
+    abti_text_add_number(m, (uintptr_t)o->stack->base, 16);
+    abti_text_add(m, " to ");
+    abti_text_add_number(m, (uintptr_t)o->stack->end, 16);
     /* relaxed: the unit runs on this thread */
     if (abti_load_relaxed(&o->unit->join) & ABTI_JOIN_IN_PLACE)
-        overflow_add(m, " (shared with the ULT that joins it)");
-    overflow_add(m, ", size ");
-    add_number(m, o->stack->size, 10);
+        abti_text_add(m, " (shared with the ULT that joins it)");
+    /* A default stack has room for units that run in place, too. */
+    abti_text_add(m, ", ");
+    abti_text_add_number(m, (uint64_t)(o->stack->end - o->stack->base), 10);
+    abti_text_add(m, " bytes for a size of ");
+    abti_text_add_number(m, o->stack->size, 10);
     if (o->sp) {
-        overflow_add(m, ", and the stack pointer is ");
-        add_number(m, (uintptr_t)o->stack->base - o->sp, 10);
-        overflow_add(m, " bytes below it");
+        abti_text_add(m, ", and the stack pointer is ");
+        abti_text_add_number(m, (uintptr_t)o->stack->base - o->sp, 10);
+        abti_text_add(m, " bytes below it");
     }
 }
 
 static void overflow_report(const struct overflow *o)
 {
-    struct message m = {.len = 0};
-    overflow_add(&m, "libabt: stack overflow in ");
+    char chars[1024];
+    struct abti_text m = {.chars = chars, .size = sizeof(chars)};
+    abti_text_add(&m, "libabt: stack overflow in ");
     add_unit(&m, o);
     add_stack(&m, o);
     add_remedy(&m, o);
-    overflow_add(&m, "\n");
+    abti_text_add(&m, "\n");
     for (size_t done = 0; done < m.len;) {
-        ssize_t n = write(STDERR_FILENO, m.text + done, m.len - done);
+        ssize_t n = write(STDERR_FILENO, chars + done, m.len - done);
         if (n <= 0)
             return;
         done += (size_t)n;

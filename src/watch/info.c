@@ -394,8 +394,8 @@ void abti_info_print_stack_usage(FILE *fp)
     struct abti_stack_use use;
     fprintf(fp, "stack use of ULTs that were sampled, default size %zu:\n", abti_rt.config.thread_stacksize);
     for (unsigned i = 0; abti_stackuse_at(i, &use); i++) {
-        const char *name = abti_symbol_of((void *)(uintptr_t)use.func);
-        fprintf(fp, "  at most %zu bytes in %" PRIu64 " of function %s%sat %p\n", use.most, use.samples,
-                name ? name : "", name ? " " : "", (void *)(uintptr_t)use.func);
+        char text[160];
+        fprintf(fp, "  at most %zu bytes in %" PRIu64 " of function %s\n", use.most, use.samples,
+                abti_symbol_place(text, sizeof(text), (void *)(uintptr_t)use.func));
     }
 }

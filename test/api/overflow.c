@@ -2,6 +2,7 @@
 /*
  * Stack overflows: each in a child process, whose last words and death are looked at.
  */
+#include <link.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include "api/common.h"
@@ -76,6 +77,35 @@ static void overflow_on_primary(void)
     must(ABT_init(0, NULL));
     must(ABT_thread_create(pool_of(own_xstream()), digs_for_ever, NULL, ABT_THREAD_ATTR_NULL, &ult));
     must(ABT_thread_free(&ult));
+}
+
+static void digs_unnamed(void *arg)
+{
+    (void)arg;
+    dig(0);
+}
+
+static void overflow_of_static(void)
+{
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(pool_of(own_xstream()), digs_unnamed, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static int find_program(struct dl_phdr_info *info, size_t size, void *base)
+{
+    (void)size;
+    *(uintptr_t *)base = info->dlpi_addr;
+    return 1; /* it is the first */
+}
+
+/* What addr2line is to be given. */
+static size_t static_code(void)
+{
+    uintptr_t base = 0;
+    dl_iterate_phdr(find_program, &base);
+    return (uintptr_t)digs_unnamed - base;
 }
 
 static void overflow_on_secondary(void)
@@ -412,7 +442,26 @@ static void test_pages(void)
     check_report("secondary stream", run_child(NULL, overflow_on_secondary), "ABT_THREAD_STACKSIZE");
     check_report("nested", run_child(NULL, overflow_nested), "ABT_THREAD_STACKSIZE");
     check_report("stack of its own", run_child(NULL, overflow_of_own_stack), "ABT_thread_attr_set_stacksize");
-    ok(said("size 300000"), "stack of its own: the size is told");
+    ok(said("bytes for a size of 300000;"), "stack of its own: the size is told");
+}
+
+/*
+ * A static function, whose name the loader does not know, is named by the place in its file, which is the same in each
+ * run. The range of the stack is as long as the line says.
+ */
+static void test_static(void)
+{
+    unsigned long long low = 0, high = 1;
+    size_t bytes = 0, size = 0, code = 0;
+    int status = run_child(NULL, overflow_of_static);
+    const char *at = strstr(words, ", function "), *range = strstr(words, "its stack is ");
+    ok(died_of(status, SIGSEGV) && at && range, "static function: it is reported");
+    if (!at || !range)
+        return;
+    int found = sscanf(at, ", function %*[^+ ]+0x%zx", &code);
+    ok(found == 1 && code == static_code(), "by its place in the program: %s", words);
+    found = sscanf(range, "its stack is %llx to %llx, %zu bytes for a size of %zu;", &low, &high, &bytes, &size);
+    ok(found == 4 && high - low == bytes && size <= bytes, "the range of the stack has as many bytes as it says");
 }
 
 /* `unit` is "ULT" or "tasklet", `where` what else is told of it. */
@@ -515,6 +564,7 @@ int main(void)
     if (SANITIZED)
         skip_all("sanitizers have handlers of their own");
     test_pages();
+    test_static();
     test_places();
     test_far_places();
     test_passing_on();
