@@ -274,6 +274,7 @@ regress_tests = \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
 	test/regress/key_destructor_stack \
+	test/regress/loads_meanwhile \
 	test/regress/locked_memory \
 	test/regress/loot_waits \
 	test/regress/main_sched_exit \

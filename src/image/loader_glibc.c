@@ -5,12 +5,19 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
+#include "base/compiler.h"
 
 _Static_assert(sizeof(((struct link_map *)NULL)->l_next) == sizeof(uint64_t), "looked at as a word");
 
+/*
+ * TSan looks at nothing in the functions that read the loader's list, nor do they call functions of the C library,
+ * which it looks at, too. The loader writes a record before it puts it into the list, takes it out before it frees it,
+ * and holds the lock of dl_iterate_phdr both times (glibc's dl_load_write_lock). TSan sees that it allocates and frees
+ * the records, but not its locks.
+ */
+
 /* NULL: a static program has none. Some machines' loaders put the address there, others the offset. */
-static const char *strings_of(const struct link_map *map)
+ABTI_NO_SANITIZE static const char *strings_of(const struct link_map *map)
 {
     for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == DT_STRTAB)
@@ -19,22 +26,36 @@ static const char *strings_of(const struct link_map *map)
     return NULL;
 }
 
-static const char *base_name(const char *path)
+ABTI_NO_SANITIZE static const char *base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (*at == '/')
+            name = at + 1;
+    return name;
 }
 
-static bool loader_needs(const struct link_map *map, const struct link_map *other)
+ABTI_NO_SANITIZE static bool same_base_name(const char *a, const char *b)
+{
+    a = base_name(a);
+    b = base_name(b);
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+ABTI_NO_SANITIZE static bool loader_needs(const struct link_map *map, const struct link_map *other)
 {
     const char *strings = strings_of(map);
     for (const ElfW(Dyn) *entry = map->l_ld; strings && entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_NEEDED && strcmp(base_name(strings + entry->d_un.d_val), base_name(other->l_name)) == 0)
+        if (entry->d_tag == DT_NEEDED && same_base_name(strings + entry->d_un.d_val, other->l_name))
             return true;
     return false;
 }
 
-static bool is_needed(const struct link_map *other)
+ABTI_NO_SANITIZE static bool is_needed(const struct link_map *other)
 {
     const struct link_map *map = other->l_prev;
     while (map && !loader_needs(map, other))
@@ -48,7 +69,7 @@ static bool is_needed(const struct link_map *other)
  * library before it in the list needs it. The loader holds a lock while it calls this function, so that the list does
  * not change.
  */
-static int find_last(struct dl_phdr_info *info, size_t size, void *last_)
+ABTI_NO_SANITIZE static int find_last(struct dl_phdr_info *info, size_t size, void *last_)
 {
     struct link_map **last = last_, *map = _r_debug.r_map;
     (void)info;
