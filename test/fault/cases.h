@@ -3,6 +3,8 @@
 #ifndef TEST_FAULT_CASES_H
 #define TEST_FAULT_CASES_H
 
+#include <semaphore.h>
+
 #include "api/common.h"
 #include "base/build.h"
 #include "emulated.h"
@@ -76,26 +78,56 @@ static inline void fault_complain(const struct fault_try *t, const char *what)
          t->code);
 }
 
-static void *fault_call(void *arg)
+static inline void fault_call(struct fault_try *t)
 {
-    struct fault_try *t = arg;
-
     fault_arm(t->n, t->mode);
     t->code = t->c->call();
     t->failed = fault_disarm();
-    return NULL;
+}
+
+/* The external thread: one for each life of the library, since thousands of threads take minutes on a busy machine. */
+static pthread_t fault_external;
+static sem_t fault_asked, fault_done;
+static struct fault_try *fault_asked_for; /* NULL: it is to end */
+
+static inline void fault_wait(sem_t *sem)
+{
+    while (sem_wait(sem) != 0)
+        ;
+}
+
+static void *fault_serve(void *arg)
+{
+    for (fault_wait(&fault_asked); fault_asked_for; fault_wait(&fault_asked)) {
+        fault_call(fault_asked_for);
+        must(sem_post(&fault_done));
+    }
+    return arg;
+}
+
+static inline void fault_external_begin(void)
+{
+    must(sem_init(&fault_asked, 0, 0));
+    must(sem_init(&fault_done, 0, 0));
+    must(pthread_create(&fault_external, NULL, fault_serve, NULL));
+}
+
+static inline void fault_external_end(void)
+{
+    fault_asked_for = NULL;
+    must(sem_post(&fault_asked));
+    must(pthread_join(fault_external, NULL));
 }
 
 static inline void fault_make_call(struct fault_try *t)
 {
-    pthread_t native;
-
     if (!t->external) {
         fault_call(t);
         return;
     }
-    must(pthread_create(&native, NULL, fault_call, t));
-    must(pthread_join(native, NULL));
+    fault_asked_for = t;
+    must(sem_post(&fault_asked));
+    fault_wait(&fault_done);
 }
 
 /* Whether the call may succeed although something failed. */
@@ -190,10 +222,14 @@ static inline bool fault_live_once(struct fault_try t, bool *right)
         must(ABT_self_yield());
     if (c->begin)
         c->begin();
+    if (t.external)
+        fault_external_begin();
     *right = fault_try(&t);
     any = t.failed;
     if (any && *right)
         *right = fault_try_often(t);
+    if (t.external)
+        fault_external_end();
     if (c->end)
         c->end();
     if (!(c->flags & FAULT_BARE))
