@@ -47,7 +47,7 @@ plan() {
 
     # Random delays around each atomic operation, also of the add-ons.
     delays)
-        programs='$(stress_tests) $(openmp_tests) $(io_tests)' check_args=TEST_TIMEOUT=300
+        programs='$(stress_tests) $(openmp_tests) $(io_tests)'
         export ABT_DELAYS_SEED
         $do delays 1 libabt.la --disable-static --enable-debug=ub_assert,delays --enable-werror
         ;;
@@ -68,7 +68,6 @@ plan() {
         ;;
 
     asan)
-        check_args=TEST_TIMEOUT=300
         options_for_asan
         sample '$(error_tests) $(fault_tests) $(regress_tests) $(io_tests) $(abt_io_tests) $(openmp_tests) $(filter test/unit/mem/% test/unit/unit/%, $(unit_tests))'
         $do asan 1 all --disable-static --enable-debug=ub_assert CFLAGS="$sanitized=address,undefined -fno-sanitize-recover=undefined"
@@ -77,8 +76,7 @@ plan() {
     # Where the kernel spreads addresses further than TSan can follow, it needs a fixed layout. make -e: the variable of
     # the environment goes before the makefile's.
     tsan)
-        check_args=TEST_TIMEOUT=300
-        runs -fsanitize=thread || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args="$check_args -e"; }
+        runs -fsanitize=thread || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args=-e; }
         sample '$(cxx_tests) $(stress_tests) $(io_tests) $(abt_io_tests) $(openmp_tests)'
         $do tsan 1 all --disable-static --enable-debug=ub_assert CFLAGS="$sanitized=thread"
         ;;
@@ -86,8 +84,7 @@ plan() {
     # Only clang has MSan, which has to see all code of a program: those that need neither C++ nor other libraries.
     msan)
         programs='test/api/cond test/api/eventual test/api/mutex test/api/self test/api/task test/api/thread test/api/xstream'
-        check_args=TEST_TIMEOUT=300
-        by=clang runs -fsanitize=memory || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args="$check_args -e"; }
+        by=clang runs -fsanitize=memory || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args=-e; }
         $do msan 1 libabt.la --disable-static --enable-debug=ub_assert CC=clang CXX=false CFLAGS="$sanitized=memory"
         ;;
 
@@ -100,14 +97,14 @@ plan() {
 
     # Another processor. ABT_TEST_EMULATED is for tests that an emulator is too slow for, or not good enough.
     *)
-        programs=$arch_lists check_args=TEST_TIMEOUT=400
+        programs=$arch_lists
         # shellcheck disable=SC2046
         set -- $(cross "$name")
         if [ "$1" = - ]; then
             set -- --disable-fcontext
         else
             export TEST_WRAPPER="$TOP/maint/run-arch $2 $1" ABT_TEST_EMULATED=1
-            check_args="$check_args -e"
+            check_args=-e
             set -- --host="$1" CC="$1-gcc" CXX="$1-g++"
         fi
         $do "$name" 1 libabt.la --enable-werror --disable-static --enable-debug=ub_assert "$@"
