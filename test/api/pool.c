@@ -384,22 +384,23 @@ static void test_wait(enum caller who, void *arg)
                 double start = now(), secs;
                 is_ptr(wait_pop((enum wait_form)form, pool, 0.003), ABT_THREAD_NULL, "nothing comes");
                 secs = now() - start;
-                ok(secs >= 0.0029 && secs < 10, "and the time was waited for: %g", secs);
+                ok(secs >= 0.0029 && secs < patience(), "and the time was waited for: %g", secs);
                 start = now();
                 is_ptr(wait_pop((enum wait_form)form, pool, 0.0), ABT_THREAD_NULL, "nothing is there");
                 is_ptr(wait_pop((enum wait_form)form, pool, -1.0), ABT_THREAD_NULL, "nor was there");
                 must(ABT_pool_push_thread(pool, units[1]));
-                is_ptr(wait_pop((enum wait_form)form, pool, 30.0), units[1], "what is there is popped at once");
+                is_ptr(wait_pop((enum wait_form)form, pool, 8 * patience()), units[1],
+                       "what is there is popped at once");
                 must(ABT_pool_push_thread(pool, units[1]));
                 is_ptr(wait_pop((enum wait_form)form, pool, 0.0), units[1], "also without time");
                 if (accesses[a] != ABT_POOL_ACCESS_PRIV && (a == 4 || who == EXTERNAL)) {
                     struct late_push late = {pool, units[2]};
                     must(pthread_create(&native, NULL, push_late, &late));
-                    is_ptr(wait_pop((enum wait_form)form, pool, 30.0), units[2], "a push ends the wait");
+                    is_ptr(wait_pop((enum wait_form)form, pool, 8 * patience()), units[2], "a push ends the wait");
                     pthread_join(native, NULL);
                 }
                 secs = now() - start;
-                ok(secs < 20, "without waiting longer: %g", secs);
+                ok(secs < 4 * patience(), "without waiting longer: %g", secs);
             }
             must(ABT_pool_free(&pool));
         }

@@ -13,7 +13,7 @@ static void sleep_for(enum caller who, double seconds)
     double took = now() - begin;
 
     is_int(code, ABT_SUCCESS, "%s sleeps %g s", caller_names[who], seconds);
-    ok(took >= seconds - 1e-9 && took < seconds + 60, "it took %g s", took);
+    ok(took >= seconds - 1e-9 && took < seconds + patience(), "it took %g s", took);
 }
 
 static void test_sleep(enum caller who, void *arg)

@@ -21,7 +21,7 @@ static void test_values(void)
     nap();
     ok_abt(ABT_timer_stop(timer));
     ok_abt(ABT_timer_read(timer, &secs));
-    ok(secs >= 0.003 && secs < 10.0, "seconds between start and stop: %g", secs);
+    ok(secs >= 0.003 && secs < 60, "seconds between start and stop: %g", secs);
     nap();
     ok_abt(ABT_timer_read(timer, &again));
     ok(again == secs, "reading does not stop");

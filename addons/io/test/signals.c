@@ -132,7 +132,7 @@ static void is_left_alone(void *unused)
 
     (void)unused;
     pthread_sigmask(SIG_SETMASK, NULL, &own);
-    is_int(abtio_blocking(run_long, &f, abtio_after(5000 * MS)), 42, "a user-defined function");
+    is_int(abtio_blocking(run_long, &f, abtio_after(60000 * MS)), 42, "a user-defined function");
     ok(same_set(&f.mask, &own) && f.child_has_it, "has the caller's mask, and so have threads that it makes");
     atomic_store(&f.begun, false);
     is_int(abtio_blocking_nb(run_long, &f, ABTIO_FOREVER, &op), 0, "another one");
