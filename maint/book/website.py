@@ -167,7 +167,7 @@ def write_pages(directory, index, places):
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, place)
         place.with_name(file.name + ".html").write_text(page(file.name, body, "../../"))
-        said = re.match(r"/\*\s*\*?\s*(.*?)[.:]\s", text, re.S)
+        said = re.match(r"(?:/\* SPDX.*?\*/\s*)?/\*\s*\*?\s*(.*?)[.:?]\s", text, re.S)
         index.add("example " + file.name, " ".join(re.sub(r"\n \*", " ", said[1]).split())[:90] if said else "",
                   f"{place.relative_to(directory)}.html", text)
     return found
