@@ -10,7 +10,7 @@ import re
 import sys
 
 # Functions of the MPI library that the sources of libabtmpi call, beside those that are wrapped.
-USED = """Cancel Comm_set_errhandler Errhandler_set Finalize Get_library_version Init_thread Initialized Improbe Iprobe Irecv
+USED = """Cancel Comm_set_errhandler Errhandler_set Finalize Get_library_version Init Init_thread Initialized Improbe Iprobe Irecv
     Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testany Testsome
     Wait Win_test""".split()
 
@@ -68,8 +68,8 @@ def twin(f, by):
     # Operations of all processes match only if all are of the nonblocking form, whoever calls.
     begin = straight(f)
     if f.is_collective:
-        begin = (f"    if (!abtmpi_enter())\n        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, "
-                 f"&request_);\n")
+        begin = (f"    if (abtmpi_call_is_plain())\n        return {f.real()};\n    if (!abtmpi_enter())\n"
+                 f"        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, &request_);\n")
     return (f"    MPI_Request request_;\n{begin}"
             f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
             f"    code_ = abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.status()});\n{returned(f)}")
@@ -110,8 +110,8 @@ def before(f, what):
 
 
 def region(f, by):
-    return (f"    bool away_ = abtmpi_region_begin();\n    int code_ = {f.real()};\n"
-            f"    if (away_)\n        abtmpi_region_end();\n    return code_;\n")
+    return (f"    abtmpi_region region_;\n    bool away_ = abtmpi_region_begin(&region_, \"MPI_{f.name}\");\n"
+            f"    int code_ = {f.real()};\n    if (away_)\n        abtmpi_region_end(&region_);\n    return code_;\n")
 
 
 def wait(f, by):

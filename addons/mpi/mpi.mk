@@ -9,6 +9,8 @@ mpi_sources = \
 	addons/mpi/src/debug.h \
 	addons/mpi/src/finish.c \
 	addons/mpi/src/finish.h \
+	addons/mpi/src/host.c \
+	addons/mpi/src/host.h \
 	addons/mpi/src/progress.c \
 	addons/mpi/src/progress.h
 mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/src $(addon_delays)
@@ -17,7 +19,7 @@ mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
 endif
 # The names of the MPI library are defined anew, to be found before it.
 mpi_cflags = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default
-mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^P?MPI_' -Wl,-z,nodelete $(LDFLAGS_DEFS) \
+mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^P?MPI_' -Wl,-z,nodelete $(LDFLAGS_DEFS) '-Wl,-rpath,$$ORIGIN' \
 	$(link_with_libabt)
 mpis =
 
@@ -54,7 +56,7 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
-mpi_test_names = cancel crowd dies errors groups mixed peers plain region streams suspend tool waits
+mpi_test_names = cancel crowd dies errors groups mixed peers plain region streams suspend tool unaware waits
 mpi_test_names_of_mpich = four
 mpi_test_names_of_openmpi = spawn yields
 # With libabtio on the same streams.
@@ -66,6 +68,8 @@ mpi_test_names_of_fortran = fortran
 mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi)) \
 	$(if $($(mpi)_FORT),$(mpi_test_names_of_fortran))))
 mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test -I$(srcdir)/addons/io/include
+# A program is linked with libabt even if it calls nothing there, but for one that knows nothing of it.
+mpi_test_needed = -Wl,--no-as-needed
 mpi_test_needs = addons/mpi/test/job.h test/tap.h test/watchdog.h test/sanitizers.h libabt.la
 
 define mpi_rules
@@ -73,8 +77,9 @@ $$(libabtmpi_$(1)_la_OBJECTS): mpi/$(1)/wrappers.c
 addons/mpi/test/$(1)/%: addons/mpi/test/%.c $$(mpi_test_needs) libabtmpi-$(1).la
 	$$(AM_V_CC)$$(MKDIR_P) $$(@D) && $$(CC) $$(mpi_test_cppflags) $$($(1)_CPPFLAGS) -DJOB_RUN='"$$($(1)_RUN)"' $$(CPPFLAGS) \
 	    $$(AM_CFLAGS) $$(CFLAGS) -c -o $$@.o $$<
-	$$(AM_V_CCLD)$$(LINK) -Wl,--no-as-needed $$@.o $$(filter %.o,$$^) libabtmpi-$(1).la libabt.la $$(mpi_test_libs) \
+	$$(AM_V_CCLD)$$(LINK) $$(mpi_test_needed) $$@.o $$(filter %.o,$$^) libabtmpi-$(1).la libabt.la $$(mpi_test_libs) \
 	    $$($(1)_LIBS) $$(LIBS)
+addons/mpi/test/$(1)/unaware: private mpi_test_needed = -Wl,--as-needed
 addons/mpi/test/$(1)/idle: libabtio.la
 addons/mpi/test/$(1)/idle: private mpi_test_libs = libabtio.la
 addons/mpi/test/$(1)/fortran: addons/mpi/test/$(1)/fortran_77.o addons/mpi/test/$(1)/fortran_08.o

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,19 +13,23 @@
 
 #include "call.h"
 #include "debug.h"
+#include "host.h"
 #include "progress.h"
 
 enum {
     CALL_MISSES = 64, /* answers "no" in a row, after which a ULT lets others run */
     CALL_PAUSE_NS = 100000,
+    CALL_PAUSES = 10000, /* MPI_Finalize waits for ULTs in regions for a second */
 };
 
 /* Whether ULTs are suspended. The driver is there when it is CALL_ON. */
 enum { CALL_NEW, CALL_ON, CALL_OFF };
 static atomic_int call_state;
+/* Whether nothing differs from the MPI library alone: MPI_Init has found nobody who has ULTs, and none has come since. */
+static atomic_bool call_plain;
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool call_handler_is_own;
-static atomic_int call_regions;
+static abtmpi_region *call_regions; /* guarded by call_lock */
 
 /*
  * Of a native thread. A ULT is named and not only a flag kept: callbacks of the program that the MPI library calls may
@@ -54,11 +59,11 @@ static bool call_is_usable(void)
         fprintf(stderr, "libabtmpi: made for another MPI: its calls block streams\n");
         return false;
     }
-    if (abtmpi_real.Query_thread(&level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE) {
-        fprintf(stderr, "libabtmpi: there is no MPI_THREAD_MULTIPLE: calls of MPI block streams\n");
-        return false;
-    }
-    return true;
+    if (abtmpi_real.Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE)
+        return true;
+    fprintf(stderr, "libabtmpi: there is no MPI_THREAD_MULTIPLE: calls of MPI block streams%s\n",
+            abtmpi_call_is_plain() ? " (ABTMPI_ULTS=1 asks for it)" : "");
+    return false;
 }
 
 bool abtmpi_cancel_put_off(void)
@@ -81,15 +86,16 @@ static bool call_begin(void)
     bool before = abtmpi_cancel_put_off();
 
     pthread_mutex_lock(&call_lock);
-    /* relaxed: the lock orders it. */
     if (atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_NEW) {
         call_self.looking = true;
         bool on = call_is_usable() && abtmpi_progress_begin();
+        if (on)
+            atomic_store_explicit(&call_plain, false, memory_order_relaxed);
         call_self.looking = false;
         /* release: pairs with the acquire in abtmpi_enter. */
         atomic_store_explicit(&call_state, on ? CALL_ON : CALL_OFF, memory_order_release);
     }
-    bool on = atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_ON; /* relaxed: the same. */
+    bool on = atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_ON;
     pthread_mutex_unlock(&call_lock);
     abtmpi_cancel_allow(before);
     return on;
@@ -141,40 +147,64 @@ int abtmpi_leave_turn(int code, const int *found)
     return code;
 }
 
-bool abtmpi_region_begin(void)
+bool abtmpi_region_begin(abtmpi_region *region, const char *call)
 {
     if (!abtmpi_enter())
         return false;
     abtmpi_leave(MPI_SUCCESS);
-    /* relaxed: a number that is only looked at. */
-    atomic_fetch_add_explicit(&call_regions, 1, memory_order_relaxed);
+    region->call = call;
+    ABT_self_get_thread_id(&region->ult);
     ABTX_blocking_begin();
+    /* From here on the caller has a native thread of its own. */
+    pthread_mutex_lock(&call_lock);
+    region->prev = &call_regions;
+    region->next = call_regions;
+    if (region->next)
+        region->next->prev = &region->next;
+    call_regions = region;
+    pthread_mutex_unlock(&call_lock);
     return true;
 }
 
-void abtmpi_region_end(void)
+void abtmpi_region_end(abtmpi_region *region)
 {
+    pthread_mutex_lock(&call_lock);
+    *region->prev = region->next;
+    if (region->next)
+        region->next->prev = region->prev;
+    pthread_mutex_unlock(&call_lock);
     ABTX_blocking_end();
-    /* relaxed: the same. */
-    int before = atomic_fetch_sub_explicit(&call_regions, 1, memory_order_relaxed);
-    abtmpi_assert(before > 0);
-    (void)before;
 }
 
-int abtmpi_region_count(void)
+/* Waits until no ULT is in a region, and names those that stay in one. */
+static void call_end_regions(void)
 {
-    return atomic_load_explicit(&call_regions, memory_order_relaxed); /* relaxed: the same. */
+    bool any = true;
+
+    for (int i = 0; any && i < CALL_PAUSES; i++) {
+        pthread_mutex_lock(&call_lock);
+        any = call_regions != NULL;
+        pthread_mutex_unlock(&call_lock);
+        if (any)
+            ABTX_self_sleep(CALL_PAUSE_NS);
+    }
+    pthread_mutex_lock(&call_lock);
+    for (const abtmpi_region *region = call_regions; region; region = region->next)
+        fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " is still in %s\n", (uint64_t)region->ult, region->call);
+    pthread_mutex_unlock(&call_lock);
 }
 
 void abtmpi_look_begin(void)
 {
     abtmpi_assert(!call_self.looking);
     call_self.looking = true;
+    abtmpi_host_keep_processor();
 }
 
 void abtmpi_look_end(void)
 {
     abtmpi_assert(call_self.looking);
+    abtmpi_host_share_processor();
     call_self.looking = false;
 }
 
@@ -200,27 +230,51 @@ bool abtmpi_call_is_off(void)
     return atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_OFF;
 }
 
+bool abtmpi_call_is_plain(void)
+{
+    return atomic_load_explicit(&call_plain, memory_order_relaxed);
+}
+
+/*
+ * Calls MPI_Init or MPI_Init_thread by init. Only a program that has ULTs of its own gets MPI_THREAD_MULTIPLE unasked.
+ * Without that level nothing is done for members of OpenMP regions: they wait as without libabt.
+ */
+static int call_init(int (*init)(int *, char ***, int, int *), int *argc, char ***argv, int required, int *provided)
+{
+    int ults = abtmpi_host_ults();
+    bool looking = call_self.looking;
+
+    call_self.looking = true;
+    int code = init(argc, argv, ults == HOST_ULTS ? MPI_THREAD_MULTIPLE : required, provided);
+    call_self.looking = looking;
+    /* relaxed: no other thread calls MPI before MPI_Init has returned. */
+    bool is_too_low = ults == HOST_MEMBERS && *provided != MPI_THREAD_MULTIPLE;
+    if (is_too_low)
+        atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
+    atomic_store_explicit(&call_plain, is_too_low || ults == HOST_NO_ULTS, memory_order_relaxed);
+    return code;
+}
+
+/* As MPI_Init_thread; what that gives for less than MPI_THREAD_MULTIPLE is MPI_Init's. */
+static int call_init_plainly(int *argc, char ***argv, int required, int *provided)
+{
+    if (required == MPI_THREAD_MULTIPLE)
+        return abtmpi_real.Init_thread(argc, argv, required, provided);
+    int code = abtmpi_real.Init(argc, argv);
+    abtmpi_real.Query_thread(provided);
+    return code;
+}
+
 int abtmpi_call_init(int *argc, char ***argv)
 {
-    int provided;
+    int provided = MPI_THREAD_SINGLE;
 
-    return abtmpi_call_init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    return call_init(call_init_plainly, argc, argv, MPI_THREAD_SINGLE, &provided);
 }
 
 int abtmpi_call_init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    (void)required;
-    bool looking = call_self.looking;
-    call_self.looking = true;
-    /*
-     * With more processes than cores Open MPI gives up the processor at each look that finds nothing: a stream that
-     * could run a ULT then waits for others' time slices. Streams that wait sleep, which is enough.
-     */
-    if (ABTMPI_IS_OPEN_MPI)
-        setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
-    int code = abtmpi_real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
-    call_self.looking = looking;
-    return code;
+    return call_init(abtmpi_real.Init_thread, argc, argv, required, provided);
 }
 
 int abtmpi_call_finalize(void)
@@ -229,8 +283,7 @@ int abtmpi_call_finalize(void)
     if (atomic_load_explicit(&call_state, memory_order_acquire) == CALL_ON) {
         /* relaxed: calls while MPI_Finalize runs are the program's error. */
         atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
-        while (abtmpi_region_count() > 0)
-            ABTX_self_sleep(CALL_PAUSE_NS);
+        call_end_regions();
         abtmpi_progress_end();
     }
     bool looking = call_self.looking;

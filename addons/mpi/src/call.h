@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include <abt.h>
 #include <mpi.h>
 
 /*
@@ -27,13 +28,19 @@ int abtmpi_leave_turn(int code, const int *found);
 bool abtmpi_cancel_put_off(void);
 void abtmpi_cancel_allow(bool before);
 
+/* A call that runs on a native thread of its own, in the frame of the caller. */
+typedef struct abtmpi_region {
+    const char *call; /* the name of the function of MPI */
+    ABT_unit_id ult;
+    struct abtmpi_region *next, **prev;
+} abtmpi_region;
+
 /*
- * Around what runs on a native thread of its own. False: it goes straight on, and abtmpi_region_end is not called.
- * Until then the caller is an external thread. abtmpi_region_count: how many ULTs are in one.
+ * Around such a call. False: it goes straight on, and abtmpi_region_end is not called. Between the two the caller is an
+ * external thread.
  */
-bool abtmpi_region_begin(void);
-void abtmpi_region_end(void);
-int abtmpi_region_count(void);
+bool abtmpi_region_begin(abtmpi_region *region, const char *call);
+void abtmpi_region_end(abtmpi_region *region);
 
 /* Around calls of the MPI library that the driver makes, on whatever stack. */
 void abtmpi_look_begin(void);
@@ -45,6 +52,9 @@ void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler);
 
 /* Whether it may: then nobody but the ULT itself completes its requests. */
 bool abtmpi_handler_is_own(void);
+
+/* Whether the program has no ULTs, as MPI_Init has found: then all is as without libabtmpi. */
+bool abtmpi_call_is_plain(void);
 
 /* Whether MPI_Finalize has been called, or there is no use in suspending. */
 bool abtmpi_call_is_off(void);

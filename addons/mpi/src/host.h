@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What libabtmpi learns of the process and of the MPI library that it is loaded into. */
+#ifndef ABTMPI_HOST_H
+#define ABTMPI_HOST_H
+
+#include <stdbool.h>
+
+/*
+ * Who may call MPI in ULTs: nobody; members of OpenMP regions that libabtomp runs; the program, which is linked with
+ * libabt, has called ABT_init or has set ABTMPI_ULTS=1.
+ */
+enum { HOST_NO_ULTS, HOST_MEMBERS, HOST_ULTS };
+int abtmpi_host_ults(void);
+
+/*
+ * Around a look of the progress engine, which is made by one thread at a time. With more processes than cores Open MPI
+ * gives up the processor at each look that finds nothing. A stream may have ULTs to run then.
+ */
+void abtmpi_host_keep_processor(void);
+void abtmpi_host_share_processor(void);
+
+#endif
