@@ -10,7 +10,7 @@ import re
 import sys
 
 # Functions of the MPI library that the sources of libabtmpi call, beside those that are wrapped.
-USED = """Cancel Comm_set_errhandler Errhandler_set Finalize Get_library_version Init Init_thread Initialized Improbe Iprobe Irecv
+USED = """Cancel Comm_call_errhandler Comm_get_errhandler Comm_set_errhandler Errhandler_free Errhandler_set Finalize Get_library_version Init Init_thread Initialized Improbe Iprobe Irecv
     Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testany Testsome
     Wait Win_test""".split()
 
@@ -49,6 +49,9 @@ class Function:
     def status(self):
         return self.args[-1] if self.params and self.params[-1].startswith("MPI_Status") else "MPI_STATUS_IGNORE"
 
+    def comm(self):
+        return "comm" if "comm" in self.args else "MPI_COMM_NULL"
+
     def define(self, body):
         params = ", ".join(self.params) or "void"
         return (f"int PMPI_{self.name}({params})\n{{\n{body}}}\n"
@@ -72,14 +75,14 @@ def twin(f, by):
                  f"        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, &request_);\n")
     return (f"    MPI_Request request_;\n{begin}"
             f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
-            f"    code_ = abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.status()});\n{returned(f)}")
+            f"    code_ = abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.comm()}, {f.status()});\n{returned(f)}")
 
 
 def pair(f, receive, send):
     return (f"    MPI_Request requests_[2];\n    int code_ = {f.real(receive + ['&requests_[0]'], 'Irecv' + f.suffix)};\n"
             f"    if (code_ != MPI_SUCCESS)\n        return abtmpi_leave(code_);\n"
             f"    code_ = {f.real(send + ['&requests_[1]'], 'Isend' + f.suffix)};\n"
-            f"    code_ = abtmpi_finish_pair(\"MPI_{f.name}\", code_, requests_, {f.status()});\n")
+            f"    code_ = abtmpi_finish_pair(\"MPI_{f.name}\", code_, requests_, {f.comm()}, {f.status()});\n")
 
 
 def parts(f, by):
@@ -110,7 +113,9 @@ def before(f, what):
 
 
 def region(f, by):
-    return (f"    abtmpi_region region_;\n    bool away_ = abtmpi_region_begin(&region_, \"MPI_{f.name}\");\n"
+    # A communicator that is made with a handler has it from the beginning.
+    handled = "    abtmpi_handler_set(MPI_COMM_NULL, errhandler);\n" if "errhandler" in f.args else ""
+    return (f"{handled}    abtmpi_region region_;\n    bool away_ = abtmpi_region_begin(&region_, \"MPI_{f.name}\");\n"
             f"    int code_ = {f.real()};\n    if (away_)\n        abtmpi_region_end(&region_);\n    return code_;\n")
 
 

@@ -25,7 +25,8 @@ enum {
 /* Whether ULTs are suspended. The driver is there when it is CALL_ON. */
 enum { CALL_NEW, CALL_ON, CALL_OFF };
 static atomic_int call_state;
-/* Whether nothing differs from the MPI library alone: MPI_Init has found nobody who has ULTs, and none has come since. */
+/* Whether nothing differs from the MPI library alone: MPI_Init has found nobody who has ULTs, and none has come since.
+ */
 static atomic_bool call_plain;
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool call_handler_is_own;
@@ -190,7 +191,8 @@ static void call_end_regions(void)
     }
     pthread_mutex_lock(&call_lock);
     for (const abtmpi_region *region = call_regions; region; region = region->next)
-        fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " is still in %s\n", (uint64_t)region->ult, region->call);
+        fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " is still in %s\n", (uint64_t)region->ult,
+                region->call);
     pthread_mutex_unlock(&call_lock);
 }
 

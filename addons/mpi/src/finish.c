@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +41,32 @@ static int ask_one(void *arg, int *found)
 {
     question *q = arg;
     return abtmpi_real.Test(q->requests, found, q->status);
+}
+
+/*
+ * MPICH gives an error of a request to the handler of MPI_COMM_WORLD. A call that waits has one that the program does
+ * not know: its error belongs to the handler of its communicator.
+ */
+static int ask_hidden(void *arg, int *found)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    question *q = arg;
+    int has_world = 0;
+
+    abtmpi_real.Initialized(&has_world);
+    if (!has_world) /* there are sessions only */
+        return ask_one(arg, found);
+    pthread_mutex_lock(&lock);
+    abtmpi_real.Comm_get_errhandler(MPI_COMM_WORLD, &before);
+    abtmpi_real.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int code = ask_one(arg, found);
+    abtmpi_real.Comm_set_errhandler(MPI_COMM_WORLD, before);
+    abtmpi_real.Errhandler_free(&before);
+    pthread_mutex_unlock(&lock);
+    if (code != MPI_SUCCESS)
+        abtmpi_real.Comm_call_errhandler(q->comm, code);
+    return code;
 }
 
 /* The field of errors belongs to the caller unless there are several. */
@@ -233,13 +260,16 @@ static int request_test(MPI_Request *request, bool is_hidden, int *found, MPI_St
     return *found ? abtmpi_real.Wait(request, status) : code;
 }
 
-/* A request is hidden if the program does not know of it. */
-static int request_wait(const char *call, MPI_Request *request, bool is_hidden, MPI_Status *status)
+/* A request is hidden if the program does not know of it. Then comm is its communicator, or null where that is not
+ * known. */
+static int request_wait(const char *call, MPI_Request *request, bool is_hidden, MPI_Comm comm, MPI_Status *status)
 {
     int found = 0;
 
     if (abtmpi_handler_is_own()) {
-        question q = {.call = call, .ask = ask_one, .num = 1, .requests = request, .status = status};
+        bool is_given_to_world = ABTMPI_IS_OPEN_MPI || comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD;
+        question q = {.call = call, .num = 1, .requests = request, .comm = comm, .status = status};
+        q.ask = is_given_to_world ? ask_one : ask_hidden;
         return question_wait_watching(&q, true);
     }
     int code = abtmpi_leave(request_test(request, is_hidden, &found, status));
@@ -254,22 +284,22 @@ static int request_wait(const char *call, MPI_Request *request, bool is_hidden, 
     return part.code;
 }
 
-int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Status *status)
+int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Comm comm, MPI_Status *status)
 {
-    return code == MPI_SUCCESS ? request_wait(call, request, true, status) : abtmpi_leave(code);
+    return code == MPI_SUCCESS ? request_wait(call, request, true, comm, status) : abtmpi_leave(code);
 }
 
-int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Status *status)
+int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Comm comm, MPI_Status *status)
 {
     bool before = abtmpi_cancel_put_off();
 
     if (code == MPI_SUCCESS) {
-        code = request_wait(call, &requests[1], true, MPI_STATUS_IGNORE);
+        code = request_wait(call, &requests[1], true, comm, MPI_STATUS_IGNORE);
         abtmpi_enter();
     } else {
         abtmpi_real.Cancel(&requests[0]);
     }
-    int received = request_wait(call, &requests[0], true, status);
+    int received = request_wait(call, &requests[0], true, comm, status);
     abtmpi_cancel_allow(before);
     return code != MPI_SUCCESS ? code : received;
 }
@@ -281,7 +311,7 @@ int abtmpi_finish_blocking(int code, MPI_Request *request)
 
 int abtmpi_finish_wait(MPI_Request *request, MPI_Status *status)
 {
-    return request_wait("MPI_Wait", request, false, status);
+    return request_wait("MPI_Wait", request, false, MPI_COMM_NULL, status);
 }
 
 /*

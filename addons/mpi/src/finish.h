@@ -10,11 +10,14 @@
 
 #include <mpi.h>
 
-/* Completes the request of a nonblocking form that has returned `code`: an error code is all there is. */
-int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Status *status);
+/*
+ * Completes the request of a nonblocking form that has returned `code`: an error code is all there is. comm is the
+ * communicator of the call, or MPI_COMM_NULL where it has none.
+ */
+int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Comm comm, MPI_Status *status);
 
 /* The same for a receive and a send; `code` is that of the send, whose request is the second one. */
-int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Status *status);
+int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Comm comm, MPI_Status *status);
 
 /* The same after a false abtmpi_enter, without a status: blocks the native thread. */
 int abtmpi_finish_blocking(int code, MPI_Request *request);

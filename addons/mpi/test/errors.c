@@ -150,6 +150,29 @@ static void send_for_handler(void)
     ABT_eventual_set(ABT_EVENTUAL_MEMORY_GET_HANDLE(&seen), NULL, 0);
 }
 
+static MPI_Comm other;
+
+static void send_two_on_other(void)
+{
+    MPI_Send(sent, 2, MPI_INT, 0, TAG, other);
+}
+
+static void truncated_on_other(void)
+{
+    is_int(class_of(MPI_Recv(got, 1, MPI_INT, 0, TAG, other, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE,
+           "errors are returned on one communicator, and fatal on another");
+}
+
+/* A receive gets the handler of its communicator. */
+static void return_errors_on_other(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_dup(MPI_COMM_SELF, &other);
+    MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+    job_run_pair(truncated_on_other, send_two_on_other);
+    MPI_Comm_free(&other);
+}
+
 static void wait_for_ever(void *code)
 {
     *(int *)code = MPI_Recv(got, 1, MPI_INT, 0, TAG_NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -208,6 +231,8 @@ int main(int argc, char **argv)
     job_run_pair(wait_generalized, complete_generalized);
     job_run_pair(cancelled, cancels);
     MPI_Errhandler_free(&errhandler);
+    if (is_seen)
+        return_errors_on_other();
     finalize_while_two_wait();
     ABT_finalize();
     return job_end();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that is not linked with libabt does not notice libabtmpi: the thread level is what it has asked for, the
- * environment and the timer slack are as before, and a wait gives up the processor where the MPI library does so by itself.
+ * environment and the timer slack are as before, and a wait gives up the processor where the MPI library does so by
+ * itself.
  */
 #include <dlfcn.h>
 #include <sys/prctl.h>
