@@ -348,6 +348,20 @@ stress_tests = \
 	test/stress/words \
 	test/stress/xstreams
 
+# test/fuzz/*.c: random legal sequences of the whole interface, by a seed. maint/check-fuzz runs it for longer.
+fuzz_tests = test/fuzz/fuzz
+test_fuzz_fuzz_SOURCES = test/fuzz/children.c test/fuzz/crew.c test/fuzz/drivers.c test/fuzz/entered.c test/fuzz/events.c \
+	test/fuzz/forks.c test/fuzz/fuzz.h test/fuzz/hooks.c test/fuzz/life.c test/fuzz/main.c test/fuzz/objects.c \
+	test/fuzz/pools.c test/fuzz/queries.c test/fuzz/scheds.c test/fuzz/steps.c test/fuzz/streams.c test/fuzz/switches.c \
+	test/fuzz/times.c test/fuzz/units.c test/fuzz/units.h test/fuzz/watch.c test/fuzz/words.c test/fuzz/world.c \
+	test/fuzz/world.h
+if HAVE_IO
+test_fuzz_fuzz_SOURCES += test/fuzz/io.c
+test_fuzz_fuzz_LDADD = libabtio.la $(LDADD)
+else
+test_fuzz_fuzz_SOURCES += test/fuzz/no_io.c
+endif
+
 # Some compilers call ceil.
 test_api_idle_hook_LDADD = $(LDADD) -lm
 test_stress_idle_hooks_LDADD = $(LDADD) -lm
