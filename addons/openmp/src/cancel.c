@@ -31,14 +31,6 @@ static uint32_t read_cancelled(const struct abtomp_team *team)
     return atomic_load_explicit(&team->cancelled, memory_order_acquire);
 }
 
-/* Whether the member leaves its region, since that is cancelled. */
-static bool quits_if(struct abtomp_member *me, bool is_cancelled)
-{
-    if (is_cancelled)
-        abtomp_shares_quit(me);
-    return is_cancelled;
-}
-
 bool GOMP_cancellation_point(int which)
 {
     if (!abtomp_env.cancels)
@@ -49,7 +41,7 @@ bool GOMP_cancellation_point(int which)
         return cancelled != 0;
     if (which & WHICH_TASKGROUP)
         return abtomp_task_is_cancelled(me, group_of(me)) || (cancelled & ABTOMP_CANCELLED_REGION);
-    return quits_if(me, cancelled & ABTOMP_CANCELLED_REGION);
+    return cancelled & ABTOMP_CANCELLED_REGION;
 }
 
 static void cancel_region(struct abtomp_team *team)
@@ -84,7 +76,6 @@ bool GOMP_cancel(int which, bool is_wanted)
             atomic_store_explicit(&group->is_cancelled, true, memory_order_relaxed);
     } else {
         cancel_region(me->team);
-        abtomp_shares_quit(me);
     }
     return true;
 }
@@ -104,26 +95,16 @@ bool GOMP_barrier_cancel(void)
         /* relaxed: this member alone writes it */
         return atomic_load_explicit(&team->cancelled, memory_order_relaxed) & ABTOMP_CANCELLED_REGION;
     }
-    return quits_if(me, !abtomp_barrier_pass(me, true));
+    return !abtomp_barrier_pass(me, true);
 }
 
 void abtomp_cancel_clear(struct abtomp_team *team)
 {
-    /* relaxed, all: no member is in a region. A cancelled construct was not left by all, so that it has its copies */
+    /* relaxed, all: no member is in a region */
     atomic_store_explicit(&team->cancelled, 0, memory_order_relaxed);
     atomic_store_explicit(abtomp_arrived(team), 0, memory_order_relaxed);
     atomic_fetch_and_explicit(&team->barriers, ~(uint32_t)ABTOMP_BARRIER_CANCELLED, memory_order_relaxed);
-    for (int i = 0; i < team->num; i++)
-        team->members[i]->has_quit = false;
-    for (int i = 0; i < ABTOMP_NUM_SHARES; i++) {
-        struct abtomp_share *share = team->shares[i];
-        free(share->memory);
-        abtomp_copies_free(share->copies);
-        abtomp_doacross_free(share->doacross);
-        share->memory = NULL;
-        share->copies = NULL;
-        share->doacross = NULL;
-    }
+    abtomp_shares_clear(team);
 }
 
 /* The length is that of the message, or the largest size if it ends with a zero. */

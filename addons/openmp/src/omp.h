@@ -65,7 +65,7 @@
 __attribute__((noreturn, cold)) void abtomp_fail(const char *why);
 
 enum {
-    ABTOMP_NUM_SHARES = 8,     /* work-sharing constructs without barriers that a member may be ahead of another one */
+    ABTOMP_NUM_SHARES = 8,     /* that a team keeps: for members that are few work-sharing constructs apart */
     ABTOMP_MOST_MEMBERS = 4095 /* of a team: ABTOMP_GO_BITS */
 };
 
@@ -89,17 +89,16 @@ struct abtomp_member {
     struct abtomp_team *team;             /* constant */
     int num;                              /* constant */
     bool is_relay;                        /* the team is a relay. Constant */
-    uint32_t num_singles;                 /* single constructs that it has met in this region, */
-    uint32_t taken_singles;               /* and how many it knows to be taken */
+    uint64_t num_singles;                 /* single constructs that it has met in this region, */
+    uint64_t taken_singles;               /* and how many it knows to be taken */
     struct abtomp_running running;        /* the task that runs, */
     struct abtomp_icvs icvs;              /* and its control variables: changed by abtomp_change_icvs */
     struct abtomp_icvs first_icvs;        /* those with which the implicit task began, if has_changed */
-    uint32_t num_shares;                  /* work-sharing constructs that it has met in this region */
+    uint32_t num_shares;                  /* work-sharing constructs that it has met in this region, modulo 2^32 */
     struct abtomp_share *share;           /* the construct that it is in, or the last one */
     uint64_t first, end;                  /* the iterations that it has of that: their numbers */
     uint64_t round;                       /* of a static loop: chunks that it has had */
     bool has_turn;                        /* of an ordered loop: it has had its turn for them */
-    bool has_quit;                        /* quit_lock: it leaves the region, which is cancelled */
     struct abtomp_league league;          /* around */
     struct abtomp_group *group;           /* the innermost task group */
     _Atomic(struct abtomp_tasks *) tasks; /* what it has for tasks; NULL: it has made and run none */
@@ -107,6 +106,8 @@ struct abtomp_member {
     struct abtomp_team *single;           /* the team of its last region that had itself alone */
     struct abtomp_team *relay;            /* the team of its last region that was a relay */
     uint32_t seen;                        /* the value of `go` that it has seen last */
+    uint32_t last;                        /* that of the last region that it had part in before it was left out: of
+                                             member 0 */
     int place;                            /* that it is bound to, beginning with 1; 0: none */
     struct abtomp_partition partition;    /* the places for its regions */
     int displayed;                        /* members of the region in which it has displayed where it is */
@@ -119,6 +120,12 @@ struct abtomp_looked {
     uint64_t seen;
     uint32_t regions, look;
     bool has_room;
+};
+
+/* The shares of constructs that were begun when those of the team were in use: a ring, by the numbers of constructs. */
+struct abtomp_later {
+    struct abtomp_share **ring;
+    uint32_t first, num, room; /* the number of the first one, how many there may be from it on, and entries */
 };
 
 struct abtomp_team {
@@ -143,7 +150,7 @@ struct abtomp_team {
     _Atomic(int) taken;                 /* at level 0: threads that regions below have of those that the limit allows */
     ABTOMP_LINE void *copied;           /* what single hands out by copyprivate */
     _Atomic(bool) has_shared;           /* some share was used in this region */
-    _Atomic(uint32_t) singles;          /* single constructs that somebody has taken */
+    _Atomic(uint64_t) singles;          /* single constructs that somebody has taken */
     ABTOMP_LINE _Atomic(uint32_t) back; /* changes when the members are back */
     ABTOMP_LINE _Atomic(uint32_t) arrived_of_two; /* at the barrier: see abtomp_arrived */
     _Atomic(uint32_t) barriers;                   /* that have been passed, and in its low bits ABTOMP_BARRIER_* */
@@ -156,7 +163,8 @@ struct abtomp_team {
     _Atomic(uint32_t) waiting;  /* members that wait for it: ABTOMP_RESTS and ABTOMP_HUNGRY */
     _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
     _Atomic(uint32_t) box_lock;
-    _Atomic(uint32_t) quit_lock;        /* of who has left a cancelled region: see abtomp_shares_quit */
+    _Atomic(uint32_t) share_lock;       /* of who begins or ends a construct there: see share.c */
+    struct abtomp_later later;          /* share_lock */
     struct abtomp_task *box, *box_last; /* box_lock: by priority */
     /* Of relays: see relay.h. */
     ABTOMP_LINE _Atomic(uint64_t) ticket; /* a count of regions, the next number, and members of this region */
@@ -332,8 +340,8 @@ void abtomp_shares_free(struct abtomp_share **shares);
 /* Makes them unused again: no member is in one. */
 void abtomp_shares_reset(struct abtomp_team *team);
 
-/* The member is about to leave its region, which is cancelled: it meets no constructs any more. */
-void abtomp_shares_quit(struct abtomp_member *me);
+/* Frees what they have, when a region was cancelled that not all members have left by its end. */
+void abtomp_shares_clear(struct abtomp_team *team);
 
 /* -- task.c -- */
 

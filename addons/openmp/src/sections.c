@@ -78,13 +78,13 @@ void GOMP_scope_start(uintptr_t *reductions)
 static bool is_first(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
-    uint32_t met = me->num_singles++;
-    if ((int32_t)(me->taken_singles - met) > 0)
-        return false;
     if (team->num == 1)
         return true;
+    uint64_t met = me->num_singles++;
+    if (me->taken_singles > met)
+        return false;
     /* relaxed, both: what the first one does is published by the barrier at the end, if there is one */
-    uint32_t taken = met;
+    uint64_t taken = met;
     if (atomic_compare_exchange_strong_explicit(&team->singles, &taken, met + 1, memory_order_relaxed,
                                                 memory_order_relaxed))
         return true;

@@ -5,21 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGES = 3, SETTING = 1, READY = 2 };
+/*
+ * What `stage` says: the number of a construct without its low bits, by which its place is found, and in these whether
+ * the share is free for it, somebody sets it up, or it is ready. With LATER some construct that comes later was begun
+ * elsewhere. Numbers are counted modulo 2^32: a member would need terabytes to be that far ahead of another one.
+ */
+enum { FREE = 0, SETTING = 1, READY = 2, LATER = 4, NUMBER = -ABTOMP_NUM_SHARES };
+
+_Static_assert((ABTOMP_NUM_SHARES & (ABTOMP_NUM_SHARES - 1)) == 0 && ABTOMP_NUM_SHARES > (READY | LATER),
+               "the bits of a stage are where the number of a construct has that of its place");
 
 /* -- The shares of a team -- */
+
+static struct abtomp_share *share_new(int num)
+{
+    size_t size = sizeof(struct abtomp_share) + (size_t)num * sizeof(struct abtomp_range);
+    struct abtomp_share *share = aligned_alloc(_Alignof(struct abtomp_share), size);
+    if (share)
+        memset(share, 0, size);
+    return share;
+}
 
 struct abtomp_share **abtomp_shares_new(int num)
 {
     struct abtomp_share **shares = calloc(ABTOMP_NUM_SHARES, sizeof(shares[0]));
-    size_t size = sizeof(*shares[0]) + (size_t)num * sizeof(shares[0]->ranges[0]);
     for (int i = 0; shares && i < ABTOMP_NUM_SHARES; i++) {
-        shares[i] = aligned_alloc(_Alignof(struct abtomp_share), size);
+        shares[i] = share_new(num);
         if (!shares[i]) {
             abtomp_shares_free(shares);
             return NULL;
         }
-        memset(shares[i], 0, size);
     }
     return shares;
 }
@@ -33,124 +48,199 @@ void abtomp_shares_free(struct abtomp_share **shares)
 
 void abtomp_shares_reset(struct abtomp_team *team)
 {
+    abtomp_assert(team->later.num == 0);
     /* relaxed, all: no member is in a region */
     for (int i = 0; i < ABTOMP_NUM_SHARES; i++)
         atomic_store_explicit(&team->shares[i]->stage, 0, memory_order_relaxed);
     atomic_store_explicit(&team->has_shared, false, memory_order_relaxed);
 }
 
-/* -- Coming and going -- */
-
-bool abtomp_share_enter(struct abtomp_member *me)
+/* Tasks of a cancelled region may use its copies until it ends. */
+static void share_clear(struct abtomp_share *share)
 {
-    uint32_t met = me->num_shares++, begin = met / ABTOMP_NUM_SHARES * STAGES;
-    struct abtomp_share *share = me->team->shares[met % ABTOMP_NUM_SHARES];
-    me->share = share;
-    for (;;) {
-        /* acquire: pairs with the releases in abtomp_share_open and abtomp_share_leave */
-        uint32_t stage = atomic_load_explicit(&share->stage, memory_order_acquire);
-        if (stage == begin + READY)
-            return false;
-        /* acquire: pairs with the release in abtomp_share_leave. relaxed: the loop looks again */
-        if (stage == begin && atomic_compare_exchange_strong_explicit(&share->stage, &stage, begin + SETTING,
-                                                                      memory_order_acquire, memory_order_relaxed))
-            return true;
-        if (stage != begin + READY)
-            abtomp_wait(&share->stage, stage, me->team, me->team->num);
+    free(share->memory);
+    abtomp_copies_free(share->copies);
+    abtomp_doacross_free(share->doacross);
+    share->memory = NULL;
+    share->copies = NULL;
+    share->doacross = NULL;
+}
+
+/* Where the share of a construct is, which is none before the first one there and none behind the last. */
+static inline struct abtomp_share **later_at(const struct abtomp_later *later, uint32_t construct)
+{
+    return &later->ring[construct & (later->room - 1)];
+}
+
+void abtomp_shares_clear(struct abtomp_team *team)
+{
+    for (int i = 0; i < ABTOMP_NUM_SHARES; i++)
+        share_clear(team->shares[i]);
+    struct abtomp_later *later = &team->later;
+    for (; later->num > 0; later->first++, later->num--) {
+        struct abtomp_share *share = *later_at(later, later->first);
+        if (share)
+            share_clear(share);
+        free(share);
     }
 }
 
-static void set_stage(const struct abtomp_team *team, struct abtomp_share *share, uint32_t stage)
+/* -- Coming and going -- */
+
+/*
+ * Construct n is in the share of place n modulo ABTOMP_NUM_SHARES, if that is free when the first member comes to it.
+ * If not, since some member is so many constructs behind, it has a share to itself, in `later` of the team. share_lock
+ * is held to decide that, and LATER is set then, so that members of other constructs come here, too, until `later` is
+ * empty: a share that is free says in its stage which construct nobody has begun, unless LATER is set.
+ */
+
+/* The share of the construct among those; NULL: there is none. */
+static struct abtomp_share *find_later(const struct abtomp_later *later, uint32_t construct)
 {
-    /* release: pairs with the acquire in abtomp_share_enter */
-    atomic_store_explicit(&share->stage, stage, memory_order_release);
-    if (team->num > 1)
-        abtomp_wake(&share->stage);
+    return construct - later->first < later->num ? *later_at(later, construct) : NULL;
+}
+
+static void later_grow(struct abtomp_later *later)
+{
+    enum { FIRST_ROOM = 16 };
+    struct abtomp_later old = *later;
+    later->room = old.room > 0 ? 2 * old.room : FIRST_ROOM;
+    later->ring = malloc(later->room * sizeof(later->ring[0]));
+    if (!later->ring)
+        abtomp_fail("out of memory");
+    for (uint32_t i = 0; i < old.num; i++)
+        *later_at(later, old.first + i) = *later_at(&old, old.first + i);
+    free(old.ring);
+}
+
+/* Constructs are begun in their order: the new one is the last. */
+static struct abtomp_share *add_later(struct abtomp_team *team, uint32_t construct)
+{
+    struct abtomp_later *later = &team->later;
+    struct abtomp_share *share = share_new(team->num);
+    if (!share)
+        abtomp_fail("out of memory");
+    share->is_later = true;
+    share->construct = construct;
+    /* relaxed: the lock publishes it */
+    atomic_store_explicit(&share->stage, (construct & NUMBER) | SETTING, memory_order_relaxed);
+    if (later->num == 0)
+        later->first = construct;
+    abtomp_assert(construct - later->first >= later->num);
+    while (construct - later->first >= later->num) {
+        if (later->num == later->room)
+            later_grow(later);
+        *later_at(later, later->first + later->num++) = NULL;
+    }
+    return *later_at(later, construct) = share;
+}
+
+static void remove_later(struct abtomp_team *team, struct abtomp_share *share)
+{
+    struct abtomp_later *later = &team->later;
+    abtomp_mutex_lock(&team->share_lock);
+    *later_at(later, share->construct) = NULL;
+    for (; later->num > 0 && !*later_at(later, later->first); later->num--)
+        later->first++;
+    abtomp_mutex_unlock(&team->share_lock);
+    free(share);
+}
+
+/* share_lock is held. True: the caller is the first that comes to the construct. */
+static bool find_share_locked(struct abtomp_member *me, uint32_t construct)
+{
+    struct abtomp_team *team = me->team;
+    struct abtomp_share *share = team->shares[construct % ABTOMP_NUM_SHARES];
+    /* relaxed: who goes on with a share acquires it */
+    uint32_t stage = atomic_load_explicit(&share->stage, memory_order_relaxed), next;
+    bool is_free;
+    me->share = share;
+    do {
+        uint32_t state = stage % LATER;
+        if (state != FREE && (stage & NUMBER) == (construct & NUMBER))
+            return false;
+        if ((me->share = find_later(&team->later, construct)) != NULL)
+            return false;
+        me->share = share;
+        is_free = state == FREE;
+        next = is_free ? (construct & NUMBER) | SETTING | (team->later.num > 0 ? LATER : 0) : stage | LATER;
+        /* acquire: pairs with the release in share_close. relaxed: the loop looks again */
+    } while (!atomic_compare_exchange_weak_explicit(&share->stage, &stage, next, memory_order_acquire,
+                                                    memory_order_relaxed));
+    if (is_free)
+        share->construct = construct;
+    else
+        me->share = add_later(team, construct);
+    return true;
+}
+
+/* The share of the place is not simply that of the construct, or not yet. */
+static __attribute__((noinline)) bool share_enter_slow(struct abtomp_member *me, uint32_t construct)
+{
+    struct abtomp_team *team = me->team;
+    abtomp_mutex_lock(&team->share_lock);
+    bool is_first = find_share_locked(me, construct);
+    abtomp_mutex_unlock(&team->share_lock);
+    if (is_first)
+        return true;
+    for (;;) {
+        /* acquire: pairs with the release in abtomp_share_open */
+        uint32_t stage = atomic_load_explicit(&me->share->stage, memory_order_acquire);
+        if ((stage & READY) != 0)
+            return false;
+        abtomp_wait(&me->share->stage, stage, team, team->num);
+    }
+}
+
+bool abtomp_share_enter(struct abtomp_member *me)
+{
+    uint32_t construct = me->num_shares++, begin = construct & NUMBER;
+    struct abtomp_share *share = me->team->shares[construct % ABTOMP_NUM_SHARES];
+    me->share = share;
+    /* acquire: pairs with the releases in abtomp_share_open and share_close */
+    uint32_t stage = atomic_load_explicit(&share->stage, memory_order_acquire);
+    if (stage == (begin | READY))
+        return false;
+    /* acquire: pairs with the release in share_close. relaxed: share_enter_slow looks again */
+    if (stage == (begin | FREE) &&
+        ABTOMP_LIKELY(atomic_compare_exchange_strong_explicit(&share->stage, &stage, begin | SETTING,
+                                                              memory_order_acquire, memory_order_relaxed))) {
+        share->construct = construct;
+        return true;
+    }
+    return share_enter_slow(me, construct);
 }
 
 void abtomp_share_open(struct abtomp_member *me)
 {
     struct abtomp_share *share = me->share;
     /* relaxed, all: the stage publishes them, and this member alone has it */
-    uint32_t stage = atomic_load_explicit(&share->stage, memory_order_relaxed);
-    abtomp_assert(stage % STAGES == SETTING);
     atomic_store_explicit(&share->inside, (uint32_t)me->team->num, memory_order_relaxed);
     /* Written only if it changes: others have the line. It becomes false while no member is in a region */
     if (!atomic_load_explicit(&me->team->has_shared, memory_order_relaxed))
         atomic_store_explicit(&me->team->has_shared, true, memory_order_relaxed);
-    set_stage(me->team, share, stage + READY - SETTING);
+    /* release: pairs with the acquires in abtomp_share_enter and share_enter_slow. Others may set LATER meanwhile */
+    uint32_t before = atomic_fetch_add_explicit(&share->stage, READY - SETTING, memory_order_release);
+    abtomp_assert(before % LATER == SETTING);
+    (void)before;
+    if (me->team->num > 1)
+        abtomp_wake(&share->stage);
 }
 
-/* All have left it that come to it. */
-static void share_close(const struct abtomp_team *team, struct abtomp_share *share)
+/* All have left it. What copies are of is still needed: their barrier is to come, and who is there frees them. */
+static void share_close(struct abtomp_team *team, struct abtomp_share *share)
 {
     free(share->memory);
-    free(share->copies); /* not what they are: the barrier is still to come */
+    free(share->copies);
     abtomp_doacross_free(share->doacross);
     share->memory = NULL;
     share->copies = NULL;
     share->doacross = NULL;
-    /* relaxed: nobody else changes it now */
-    set_stage(team, share, atomic_load_explicit(&share->stage, memory_order_relaxed) + STAGES - READY);
-}
-
-/* How many members have quit before they have met the construct of that number. quit_lock is held. */
-static uint32_t count_missing(const struct abtomp_team *team, uint32_t construct)
-{
-    uint32_t missing = 0;
-    for (int i = 0; i < team->num; i++) {
-        const struct abtomp_member *member = team->members[i];
-        missing += member->has_quit && (int32_t)(member->num_shares - construct) <= 0;
-    }
-    return missing;
-}
-
-/*
- * In a cancelled region some members go on without those that have quit, as far as they like without a barrier. So a
- * share is free for its next use when only such members are counted in it as have quit before they have met it. It is
- * only closed here then, with quit_lock: that the last one leaves it, which closes it elsewhere, does not happen. Who
- * changes one of the two, by a leave or by quitting, looks here afterwards, and the fences let one of them see both.
- *
- * A construct with copies ends with a barrier, behind which nobody is: its share is not needed, and tasks need them.
- */
-static void close_shares_locked(struct abtomp_team *team)
-{
-    for (uint32_t i = 0; i < ABTOMP_NUM_SHARES; i++) {
-        struct abtomp_share *share = team->shares[i];
-        /* acquire: pairs with the release in set_stage */
-        uint32_t stage = atomic_load_explicit(&share->stage, memory_order_acquire);
-        if (stage % STAGES != READY)
-            continue;
-        uint32_t missing = count_missing(team, stage / STAGES * ABTOMP_NUM_SHARES + i);
-        /* acquire: pairs with the release in abtomp_share_leave */
-        if (missing > 0 && atomic_load_explicit(&share->inside, memory_order_acquire) == missing && !share->copies)
-            share_close(team, share);
-    }
-}
-
-static __attribute__((noinline)) void leave_cancelled(struct abtomp_team *team)
-{
-    atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with the fence in abtomp_shares_quit */
-    /* relaxed: the fence orders it */
-    if ((atomic_load_explicit(&team->cancelled, memory_order_relaxed) & ABTOMP_CANCELLED_REGION) == 0)
-        return;
-    abtomp_mutex_lock(&team->quit_lock);
-    close_shares_locked(team);
-    abtomp_mutex_unlock(&team->quit_lock);
-}
-
-void abtomp_shares_quit(struct abtomp_member *me)
-{
-    struct abtomp_team *team = me->team;
-    if (team->num == 1)
-        return;
-    /* relaxed: the fence orders it. It is there already, but a write of this thread is what the fence orders */
-    atomic_fetch_or_explicit(&team->cancelled, ABTOMP_CANCELLED_REGION, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with the fence in leave_cancelled */
-    abtomp_mutex_lock(&team->quit_lock);
-    me->has_quit = true;
-    close_shares_locked(team);
-    abtomp_mutex_unlock(&team->quit_lock);
+    if (ABTOMP_UNLIKELY(share->is_later))
+        remove_later(team, share);
+    else
+        /* release: pairs with the acquires in abtomp_share_enter and find_share_locked. Others may set LATER */
+        atomic_fetch_add_explicit(&share->stage, ABTOMP_NUM_SHARES - READY, memory_order_release);
 }
 
 void abtomp_share_leave(struct abtomp_member *me)
@@ -161,8 +251,6 @@ void abtomp_share_leave(struct abtomp_member *me)
     /* acq_rel: pairs with itself, in abtomp_share_leave: the last one frees what all have used */
     if (atomic_fetch_sub_explicit(&share->inside, 1, memory_order_acq_rel) == 1)
         share_close(me->team, share);
-    else if (ABTOMP_UNLIKELY(abtomp_env.cancels) && me->team->num > 1)
-        leave_cancelled(me->team);
     me->share = NULL;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Work-sharing constructs. A loop of any type is one over numbers of iterations, 0 to num - 1; sections are a loop over
  * their numbers. Each construct that the members of a team meet has a share, of which the team has a few: one that was
- * left by all members serves again.
+ * left by all members serves again. If a member is so far ahead of another one that none is free, it makes one.
  */
 #ifndef ABTOMP_SHARE_H
 #define ABTOMP_SHARE_H
@@ -31,8 +31,10 @@ struct abtomp_copies;
 struct abtomp_doacross;
 
 struct abtomp_share {
-    _Atomic(uint32_t) stage;  /* 3 * n: free for its use n. One more: somebody sets it up. Two more: it is ready */
+    _Atomic(uint32_t) stage;  /* of which construct it is, or may be next, and whether it is: see share.c */
     _Atomic(uint32_t) inside; /* members that have not left it */
+    uint32_t construct;       /* its number: of who sets it up, then constant while it is ready */
+    bool is_later;            /* it is of one construct only, among the team's `later`. Constant */
     /* Constant while it is ready. */
     struct abtomp_loop loop;
     uint64_t num_chunks;                /* of a dynamic loop */

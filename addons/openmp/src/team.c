@@ -53,17 +53,35 @@ void abtomp_team_free(struct abtomp_team *team)
     }
     free(team->members);
     abtomp_shares_free(team->shares);
+    free(team->later.ring);
     free(team);
 }
 
 /* -- The threads -- */
 
-/* The bits of `go` for the next region. */
-static uint32_t next_go(const struct abtomp_team *team, int num)
+/* Whether a member that has no part in the present region, and is to have one in the next, had that count before. */
+static bool is_known(const struct abtomp_team *team, uint32_t go, uint32_t from, uint32_t num)
+{
+    for (uint32_t i = from; i < num; i++)
+        if ((team->members[i]->last ^ go) >> ABTOMP_GO_BITS == 0)
+            return true;
+    return false;
+}
+
+/*
+ * The bits of `go` for the next region. The count starts again after some time, so that it is passed over if a member
+ * that was left out since then may take it for that of its last region (serve_regions).
+ */
+static uint32_t next_go(const struct abtomp_team *team, uint32_t num)
 {
     /* relaxed: only member 0 writes it, which calls */
-    uint32_t go = atomic_load_explicit(&team->go, memory_order_relaxed);
-    return ((go >> ABTOMP_GO_BITS) + 1) << ABTOMP_GO_BITS | (uint32_t)num;
+    uint32_t now = atomic_load_explicit(&team->go, memory_order_relaxed), before = now & ABTOMP_GO_NUM, go = now;
+    do {
+        go = ((go >> ABTOMP_GO_BITS) + 1) << ABTOMP_GO_BITS | num;
+    } while (ABTOMP_UNLIKELY(num > before) && is_known(team, go, before, num));
+    for (uint32_t i = num; i < before; i++)
+        team->members[i]->last = now;
+    return go;
 }
 
 /* `num` members have the region. */
@@ -89,7 +107,7 @@ static void set_region(struct abtomp_team *team, int num)
     /* relaxed: only the caller writes it */
     uint32_t before = atomic_load_explicit(&team->go, memory_order_relaxed) & ABTOMP_GO_NUM;
     /* release: pairs with the acquires in await_region and serve_regions */
-    atomic_store_explicit(&team->go, next_go(team, num), memory_order_release);
+    atomic_store_explicit(&team->go, next_go(team, (uint32_t)num), memory_order_release);
     abtomp_wake(&team->go);
     if (ABTOMP_LIKELY((uint32_t)num == before))
         return;
@@ -125,7 +143,9 @@ static void serve_regions(struct abtomp_member *me)
         await_region(me);
         /* acquire: pairs with the release in set_region */
         uint32_t go = atomic_load_explicit(&team->go, memory_order_acquire);
-        bool is_new = (go ^ me->seen) >> ABTOMP_GO_BITS != 0;
+        /* It had no part in the one that it has seen last, or ran it, and no region that it has part in ends without it
+         */
+        bool is_new = (me->seen & ABTOMP_GO_NUM) <= (uint32_t)me->num || (go ^ me->seen) >> ABTOMP_GO_BITS != 0;
         me->seen = is_new ? go & ~(uint32_t)ABTOMP_GO_TASKS : go; /* of tasks it hears when it has left the region */
         if ((go & ABTOMP_GO_NUM) == 0)
             break;
@@ -273,7 +293,8 @@ void abtomp_member_begin(struct abtomp_member *me)
     if (level <= (int)(sizeof(abtomp_env.nested_threads) / sizeof(int)) && abtomp_env.nested_threads[level - 1] > 0)
         me->icvs.num_threads = abtomp_env.nested_threads[level - 1];
     me->running = (struct abtomp_running){0};
-    me->num_shares = me->num_singles = me->taken_singles = 0;
+    me->num_shares = 0;
+    me->num_singles = me->taken_singles = 0;
     me->share = NULL;
     me->league = parent->league;
     if (ABTOMP_UNLIKELY(me->group != NULL))

@@ -3,6 +3,7 @@
  */
 #include <limits.h>
 #include <omp.h>
+#include <sched.h>
 
 #include "tap.h"
 #include "watchdog.h"
@@ -103,6 +104,36 @@ static void many_without_barrier(void)
         wrong += runs[k] != 3;
     memset(runs, 0, sizeof(runs));
     is_int(wrong, 0, "each of many loops without barriers runs all of its iterations");
+}
+
+/* One member is so far ahead that it ends its part before another one begins. */
+static void far_ahead(void)
+{
+    enum { AHEAD = 10 * NUM };
+    int is_over = 0, sum = 0;
+#pragma omp parallel num_threads(MEMBERS)
+    {
+        while (omp_get_thread_num() != 1 && !__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
+            sched_yield();
+        for (int k = 0; k < AHEAD; k++) {
+#pragma omp for schedule(dynamic) nowait
+            for (int i = 0; i < 3; i++)
+                __atomic_fetch_add(&sum, 1, __ATOMIC_RELAXED);
+            if (k % 100 == 7) {
+#pragma omp for schedule(static) nowait
+                for (int i = 0; i < 1; i++)
+                    __atomic_fetch_add(&sum, 1, __ATOMIC_RELAXED);
+            }
+        }
+        if (omp_get_thread_num() == 1)
+            __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+#pragma omp barrier
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < NUM; i++)
+            hit(i);
+    }
+    is_int(sum, 3 * AHEAD + AHEAD / 100, "a member may be any number of loops ahead");
+    is_int(count_wrong(NUM), 0, "a loop after that runs all of its iterations");
 }
 
 #define ORDERED(name, ...)                                                                                             \
@@ -244,6 +275,7 @@ int main(void)
     runtime_nonmonotonic();
     extremes();
     many_without_barrier();
+    far_ahead();
     ordered_static();
     ordered_static_chunks();
     ordered_dynamic();
