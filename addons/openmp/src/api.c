@@ -21,7 +21,7 @@ int omp_get_num_threads(void)
 
 int omp_get_max_threads(void)
 {
-    return abtomp_num_threads(abtomp_self());
+    return abtomp_tell_threads(abtomp_self(), 0);
 }
 
 void omp_set_num_threads(int num)
@@ -31,10 +31,14 @@ void omp_set_num_threads(int num)
     icvs->is_said = true;
 }
 
+/* Those of the calling thread, unless it is this library that has bound it. */
 int omp_get_num_procs(void)
 {
+    abtomp_cpus allowed;
     abtomp_start();
-    return abtomp_env.num_procs;
+    if (abtomp_place_list.num > 0 || !abtomp_cpus_allowed(&allowed))
+        return abtomp_env.num_procs;
+    return abtomp_cpus_count(&allowed);
 }
 
 int omp_get_thread_limit(void)
@@ -222,7 +226,7 @@ double omp_get_wtick(void)
 
 void omp_display_env(int is_verbose)
 {
-    abtomp_start();
+    (void)abtomp_tell_threads(abtomp_self(), abtomp_env.icvs.num_threads); /* which is shown */
     abtomp_icv_display(is_verbose != 0);
 }
 

@@ -424,15 +424,16 @@ static void derive_all(void)
         abtomp_env.relay_width = abtomp_env.nested == ABTOMP_NESTED_AUTO ? (uint64_t)abtomp_env.num_procs : 1;
 }
 
-static int count_procs(void)
+/* Which there are is noted before the program can bind the thread that uses OpenMP first. */
+static __attribute__((constructor)) void note_procs(void)
 {
-    abtomp_cpus allowed;
-    return abtomp_cpus_allowed(&allowed) ? abtomp_cpus_count(&allowed) : 1;
+    abtomp_cpus_note();
 }
 
 void abtomp_icv_start(void)
 {
-    abtomp_env.num_procs = count_procs();
+    abtomp_cpus allowed = abtomp_cpus_noted();
+    abtomp_env.num_procs = abtomp_cpus_count(&allowed) > 0 ? abtomp_cpus_count(&allowed) : 1;
     for (int i = 0; i < NUM_VARIABLES; i++)
         read_variable(&variables[i]);
     derive_all();

@@ -128,6 +128,14 @@ struct abtomp_later {
     uint32_t first, num, room; /* the number of the first one, how many there may be from it on, and entries */
 };
 
+/* What the team of a root, which is at level 0, is among all others. */
+struct abtomp_roots {
+    struct abtomp_roots *next, **at; /* in the list of all roots: roots_lock */
+    _Atomic(uint64_t) used_ns;       /* when its last region of several members ended. 0: it had none; all ones: it has
+                                        one. Written by the root */
+    int told;                        /* the number of threads that it was told last; 0: none. Of the root */
+};
+
 struct abtomp_team {
     /* What each member reads when a region begins is in the line of `go`. Between regions member 0 writes it. */
     ABTOMP_LINE _Atomic(uint32_t) go; /* changes when a region begins: a count, and in its low bits how many members */
@@ -148,6 +156,7 @@ struct abtomp_team {
     struct abtomp_member **members;     /* by their numbers */
     struct abtomp_combined *combined;   /* what runs if the region is a loop, too */
     _Atomic(int) taken;                 /* at level 0: threads that regions below have of those that the limit allows */
+    struct abtomp_roots root;           /* at level 0 */
     ABTOMP_LINE void *copied;           /* what single hands out by copyprivate */
     _Atomic(bool) has_shared;           /* some share was used in this region */
     _Atomic(uint64_t) singles;          /* single constructs that somebody has taken */
@@ -223,8 +232,25 @@ static inline struct abtomp_member *abtomp_self(void)
 /* Reads the environment, once. What needs abtomp_env but no member calls this first. */
 void abtomp_start(void);
 
-/* How many threads the next region has, if the program does not say. omp_get_max_threads gives this. */
+/* How many threads the next region has, if the program does not say. */
 int abtomp_num_threads(const struct abtomp_member *me);
+
+/* The same, of a root for which the user has said nothing. */
+int abtomp_root_threads(const struct abtomp_roots *root);
+
+/* The same, to be told to the program: that holds for its next regions. `num` is what it is told; 0: the share. */
+int abtomp_tell_threads(struct abtomp_member *me, int num);
+
+/*
+ * A root begins a region of several members, and ends it. Written by the root alone; relaxed: only a number of threads
+ * depends on it.
+ */
+static inline void abtomp_root_begin(struct abtomp_roots *root)
+{
+    atomic_store_explicit(&root->used_ns, UINT64_MAX, memory_order_relaxed);
+}
+
+void abtomp_root_end(struct abtomp_roots *root);
 
 /*
  * How many threads want the processors while `num` members of the team wait: other roots, and the other members of the

@@ -89,6 +89,8 @@ static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *d
     }
     if (ABTOMP_UNLIKELY(reductions != NULL))
         abtomp_reductions_make(reductions, team->num);
+    if (me->team->level == 0 && team->num > 1)
+        abtomp_root_begin(&me->team->root);
     if (team->num > 1)
         abtomp_team_release(team);
     else if (atomic_load_explicit(&team->has_shared, memory_order_relaxed)) /* relaxed: this thread alone uses it */
@@ -124,6 +126,8 @@ static void end_region(struct abtomp_member *first)
         team->reserved = 0;
     }
     abtomp_current = team->parent;
+    if (team->level == 1 && team->num > 1)
+        abtomp_root_end(&team->parent->team->root);
 }
 
 /* -- Regions in regions, whose members may run one after another -- */

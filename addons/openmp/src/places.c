@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 #include "icv.h"
 
 abtomp_places abtomp_place_list;
@@ -23,10 +24,26 @@ static bool set_processor(abtomp_cpus *set, long cpu, bool is_in)
     return true;
 }
 
+static abtomp_cpus noted;
+
+void abtomp_cpus_note(void)
+{
+    abtomp_cpus initial = {0}, own;
+    (void)abtomp_cpus_allowed(&own);
+    if (getpid() != gettid())
+        (void)sched_getaffinity(getpid(), sizeof(initial), initial.words);
+    CPU_OR_S(sizeof(noted), noted.words, own.words, initial.words);
+}
+
+abtomp_cpus abtomp_cpus_noted(void)
+{
+    return noted;
+}
+
 static abtomp_cpus allowed_processors(void)
 {
-    abtomp_cpus allowed;
-    if (!abtomp_cpus_allowed(&allowed))
+    abtomp_cpus allowed = noted;
+    if (abtomp_cpus_count(&allowed) == 0)
         for (int i = 0; i < abtomp_env.num_procs; i++)
             set_processor(&allowed, i, true);
     return allowed;

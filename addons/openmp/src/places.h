@@ -42,6 +42,13 @@ static inline bool abtomp_cpus_allowed(abtomp_cpus *cpus)
     return sched_getaffinity(0, sizeof(*cpus), cpus->words) == 0;
 }
 
+/*
+ * The processors that the calling thread, or the initial one, may use when the library is loaded: those of the process.
+ * None: the system does not say.
+ */
+void abtomp_cpus_note(void);
+abtomp_cpus abtomp_cpus_noted(void);
+
 /* Whether the text is a list of places, as in OMP_PLACES, which is then in use. Processors that are not there are left
  * out. */
 bool abtomp_places_parse(const char *text);

@@ -5,18 +5,53 @@
 #include <abt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 _Thread_local struct abtomp_member *abtomp_current;
 
-static _Atomic(int) num_roots; /* that are alive */
-static pthread_key_t root_key; /* of each root its member, so that its end is seen */
-static bool has_key;           /* the key could be made; if not, a root's threads stay when it has ended */
+/* A root that had no region for so long does not count when roots share the processors. */
+enum { NS_PER_S = 1000000000, IDLE_NS = 100000000 };
+
+static pthread_mutex_t roots_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct abtomp_roots *roots; /* that are alive: roots_lock, */
+static _Atomic(int) num_roots;     /* and how many they are: written with it */
+static _Atomic(int) most_told;     /* the largest number of threads that some root was told; 0: none was */
+static pthread_key_t root_key;     /* of each root its member, so that its end is seen */
+static bool has_key;               /* the key could be made; if not, a root's threads stay when it has ended */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void abtomp_fail(const char *why)
 {
     fprintf(stderr, "libabtomp: %s\n", why);
     abort();
+}
+
+static bool shares_procs(void)
+{
+    return abtomp_env.shares && !abtomp_env.icvs.is_said;
+}
+
+static void roots_add(struct abtomp_roots *root)
+{
+    pthread_mutex_lock(&roots_lock);
+    root->next = roots;
+    root->at = &roots;
+    if (roots)
+        roots->at = &root->next;
+    roots = root;
+    /* relaxed: only a number of threads depends on it */
+    atomic_fetch_add_explicit(&num_roots, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&roots_lock);
+}
+
+static void roots_remove(struct abtomp_roots *root)
+{
+    pthread_mutex_lock(&roots_lock);
+    *root->at = root->next;
+    if (root->next)
+        root->next->at = root->at;
+    atomic_fetch_sub_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in roots_add */
+    pthread_mutex_unlock(&roots_lock);
 }
 
 /*
@@ -28,11 +63,10 @@ static void root_end(void *arg)
     struct abtomp_member *me = arg;
     abtomp_tasks_drain(me);
     abtomp_teams_end(me);
+    roots_remove(&me->team->root);
     abtomp_team_free(me->team);
     abtomp_watch_end();
     abtomp_current = NULL;
-    atomic_fetch_sub_explicit(&num_roots, 1,
-                              memory_order_relaxed); /* relaxed: only a number of threads depends on it */
 }
 
 /*
@@ -42,9 +76,13 @@ static void root_end(void *arg)
 static void in_child(void)
 {
     struct abtomp_member *me = abtomp_current;
-    atomic_store_explicit(&num_roots, me != NULL, memory_order_relaxed); /* relaxed: there is one thread */
+    roots_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    roots = NULL;
+    atomic_store_explicit(&num_roots, 0, memory_order_relaxed); /* relaxed: there is one thread */
     if (me)
         me->inner = me->relay = NULL;
+    if (has_key && (me = pthread_getspecific(root_key)) != NULL)
+        roots_add(&me->team->root);
     abtomp_watch_in_child();
 }
 
@@ -86,30 +124,96 @@ struct abtomp_member *abtomp_root(void)
         root_bind(me);
     if (has_key)
         (void)pthread_setspecific(root_key, me);
-    atomic_fetch_add_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in root_end */
+    roots_add(&me->team->root);
     abtomp_watch_thread();
     return me;
 }
 
-/* Roots share the processors, unless the user has said a number. */
+/* -- How many threads a region has -- */
+
+static uint64_t coarse_now_ns(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+void abtomp_root_end(struct abtomp_roots *root)
+{
+    uint64_t now = shares_procs() ? coarse_now_ns() : 0;
+    atomic_store_explicit(&root->used_ns, now, memory_order_relaxed); /* relaxed: as in abtomp_root_begin */
+}
+
+/* Other roots that use the processors: that are in a region, or were a moment ago. */
+static int count_others(const struct abtomp_roots *own)
+{
+    uint64_t now = coarse_now_ns();
+    int others = 0;
+    pthread_mutex_lock(&roots_lock);
+    for (const struct abtomp_roots *root = roots; root; root = root->next) {
+        uint64_t used = atomic_load_explicit(&root->used_ns, memory_order_relaxed); /* relaxed: as it is written */
+        others += root != own && used > 0 && (used > now || now - used < IDLE_NS);
+    }
+    pthread_mutex_unlock(&roots_lock);
+    return others;
+}
+
+static int share_of(const struct abtomp_roots *own)
+{
+    /* relaxed: as in roots_add */
+    if (atomic_load_explicit(&num_roots, memory_order_relaxed) <= 1)
+        return abtomp_env.icvs.num_threads;
+    int share = abtomp_env.icvs.num_threads / (count_others(own) + 1);
+    return share > 0 ? share : 1;
+}
+
+/* Whether the member's regions have as many threads as its root was told, or its share. */
+static bool has_share(const struct abtomp_member *me)
+{
+    return !me->icvs.is_said && abtomp_env.shares && me->team->level == 0;
+}
+
+/*
+ * A root that was told no number gets the largest one that any root was: the program may have made room for so many,
+ * and work for no fewer.
+ */
+int abtomp_root_threads(const struct abtomp_roots *root)
+{
+    if (root->told > 0)
+        return root->told;
+    int most = atomic_load_explicit(&most_told, memory_order_relaxed); /* relaxed: the program orders who was told */
+    return most > 0 ? most : share_of(root);
+}
+
 int abtomp_num_threads(const struct abtomp_member *me)
 {
-    int num = me->icvs.num_threads;
-    if (me->icvs.is_said || !abtomp_env.shares || me->team->level > 0)
-        return num;
-    int roots = atomic_load_explicit(&num_roots, memory_order_relaxed); /* relaxed: as in root_end */
-    int share = roots > 1 ? abtomp_env.num_procs / roots : num;
-    return share < 1 ? 1 : share < num ? share : num;
+    return has_share(me) ? abtomp_root_threads(&me->team->root) : me->icvs.num_threads;
+}
+
+int abtomp_tell_threads(struct abtomp_member *me, int num)
+{
+    if (!has_share(me))
+        return me->icvs.num_threads;
+    if (num == 0)
+        num = share_of(&me->team->root);
+    me->team->root.told = num;
+    /* relaxed, both: as in abtomp_root_threads */
+    int most = atomic_load_explicit(&most_told, memory_order_relaxed);
+    while (most < num &&
+           !atomic_compare_exchange_weak_explicit(&most_told, &most, num, memory_order_relaxed, memory_order_relaxed))
+        continue;
+    return num;
 }
 
 int abtomp_num_rivals(const struct abtomp_team *team, int num)
 {
-    /* relaxed, both: as in root_end */
+    /* relaxed, both: as in roots_add */
     int roots = atomic_load_explicit(&num_roots, memory_order_relaxed);
     int siblings = atomic_load_explicit(&team->siblings, memory_order_relaxed);
     int larger = num > siblings ? num : siblings;
     /* One of the two is too many for the processors already. So no product overflows */
     if (larger > abtomp_env.num_procs)
         return larger;
-    return num * siblings * (roots > 1 ? roots : 1);
+    int rivals = num * siblings;
+    return rivals > abtomp_env.num_procs ? rivals : rivals * (roots > 1 ? roots : 1);
 }

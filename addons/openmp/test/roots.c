@@ -2,6 +2,7 @@
 /* Native threads that open regions at the same time, one after another, and after a fork; their teams end with them. */
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,35 +52,124 @@ static void many_roots(void)
     is_int(all, 0, "each of many native threads has a team of its own");
 }
 
-/* Each root asks for threads when all are there, and again when all but one have gone. */
-static pthread_barrier_t meeting;
-static int num_alone;
+/* -- How many members a region has that says nothing -- */
 
-static void *share_main(void *arg)
+static int num_procs; /* that a root alone has */
+
+static int count_members(void)
 {
-    int *num = arg;
-    (void)omp_get_max_threads();
+    int members = 0;
+#pragma omp parallel reduction(+ : members)
+    members++;
+    return members;
+}
+
+/* A root that is in a region between two meetings. */
+static pthread_barrier_t meeting;
+
+static void *hold_main(void *arg)
+{
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0) {
+        pthread_barrier_wait(&meeting);
+        pthread_barrier_wait(&meeting);
+    }
+    return arg;
+}
+
+static void hold(pthread_t *holders, int num)
+{
+    pthread_barrier_init(&meeting, NULL, (unsigned)num + 1);
+    for (int i = 0; i < num; i++)
+        if (pthread_create(&holders[i], NULL, hold_main, NULL) != 0)
+            bail_out("pthread_create");
     pthread_barrier_wait(&meeting);
-    *num = omp_get_max_threads();
+}
+
+static void let_go(pthread_t *holders, int num)
+{
     pthread_barrier_wait(&meeting);
+    for (int i = 0; i < num; i++)
+        pthread_join(holders[i], NULL);
+    pthread_barrier_destroy(&meeting);
+}
+
+/* The first call comes from a thread that is bound to one processor, and is no longer. */
+static void bound(void)
+{
+    cpu_set_t all, one;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int first = 0;
+        if (sched_getaffinity(0, sizeof(all), &all) != 0)
+            _exit(0);
+        while (!CPU_ISSET(first, &all))
+            first++;
+        CPU_ZERO(&one);
+        CPU_SET(first, &one);
+        (void)sched_setaffinity(0, sizeof(one), &one);
+        bool is_right = omp_get_num_procs() == 1;
+        (void)sched_setaffinity(0, sizeof(all), &all);
+        is_right = is_right && omp_get_num_procs() == CPU_COUNT(&all) && omp_get_max_threads() == CPU_COUNT(&all);
+        _exit(is_right ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    is_int(status, 0, "omp_get_num_procs follows the calling thread, and regions do not follow the first one");
+}
+
+/* Nobody has asked how many there are. */
+static void *idle_main(void *arg)
+{
+    (void)run_regions(1);
+    pthread_barrier_wait(&meeting);
+    pthread_barrier_wait(&meeting);
+    return arg;
+}
+
+static void idle(void)
+{
+    enum { IDLE_US = 150000 };
+    pthread_t root, holders[2];
+    pthread_barrier_init(&meeting, NULL, 2);
+    if (pthread_create(&root, NULL, idle_main, NULL) != 0)
+        bail_out("pthread_create");
+    pthread_barrier_wait(&meeting);
+    usleep(IDLE_US);
+    is_int(count_members(), num_procs, "a root that opens no regions takes no share");
+    pthread_barrier_wait(&meeting);
+    pthread_join(root, NULL);
+    hold(holders, 2);
+    is_int(count_members(), num_procs > 3 ? num_procs / 3 : 1, "roots that are in regions share the processors");
+    let_go(holders, 2);
+    is_int(count_members(), num_procs, "one that is left has them all");
+}
+
+static void *count_main(void *arg)
+{
+    *(int *)arg = count_members();
     return NULL;
 }
 
-static void shares(void)
+/* What a root was told is what its next region has. */
+static void told(void)
 {
-    pthread_t threads[THREADS];
-    int nums[THREADS], wrong = 0;
-    num_alone = omp_get_max_threads();
-    pthread_barrier_init(&meeting, NULL, THREADS);
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, share_main, &nums[i]);
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-        wrong += nums[i] < 1 || (num_alone > 1 && nums[i] >= num_alone);
-    }
-    pthread_barrier_destroy(&meeting);
-    is_int(wrong, 0, "native threads share the processors");
-    is_int(omp_get_max_threads(), num_alone, "one that is left has them all again");
+    pthread_t holders[2], other;
+    int members = 0;
+    hold(holders, 1);
+    int few = omp_get_max_threads();
+    is_int(few, num_procs > 2 ? num_procs / 2 : 1, "a root is told its share");
+    let_go(holders, 1);
+    is_int(count_members(), few, "its regions have as many members as it was told, though it is alone");
+    is_int(omp_get_max_threads(), num_procs, "it is told when it asks again");
+    hold(holders, 2);
+    is_int(count_members(), num_procs, "its regions have no fewer, though it has a smaller share");
+    if (pthread_create(&other, NULL, count_main, &members) != 0)
+        bail_out("pthread_create");
+    pthread_join(other, NULL);
+    is_int(members, num_procs, "a root that has not asked has as many as any was told");
+    let_go(holders, 2);
 }
 
 static void threadprivate(void)
@@ -156,7 +246,10 @@ static void detached(void)
 int main(void)
 {
     watchdog_begin(0);
-    shares();
+    bound();
+    num_procs = omp_get_num_procs();
+    idle();
+    told();
     is_int(run_regions(REGIONS), 0, "the first native thread runs regions");
     many_roots();
     threadprivate();
