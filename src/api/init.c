@@ -379,7 +379,7 @@ static void runtime_fini(abti_es *es)
 
 static int check_last_finalize(abti_es *es)
 {
-    if (!es || !es->is_primary)
+    if (!es || !abti_es_is_primary(es))
         return ABT_ERR_INV_XSTREAM;
     if (!(es->cur->flags & ABTI_UNIT_PRIMARY))
         return ABT_ERR_INV_THREAD;
@@ -476,7 +476,7 @@ static void reset_in_child(void)
     if (es && es->is_entered && abti_rt.num_xstreams == 1 && !abti_blocking_is_used(es)) {
         abti_crew_forget(es);
         abti_own_enter(&es->own);
-        num_entered = !es->is_primary || es->had_entered;
+        num_entered = !abti_es_is_primary(es) || es->had_entered;
         is_finalizing = false;
         return;
     }

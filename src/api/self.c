@@ -146,7 +146,7 @@ int ABT_self_on_primary_xstream(ABT_bool *on_primary)
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (!es)
         return ABTI_BUILD_VER20 ? ABT_SUCCESS : abti_error(ABT_ERR_INV_XSTREAM);
-    *on_primary = es->is_primary ? ABT_TRUE : ABT_FALSE;
+    *on_primary = abti_es_is_primary(es) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
 

@@ -76,7 +76,7 @@ static void stream_leave(abti_es *es)
 
 static int check_leave(abti_es *es)
 {
-    if (!es || !es->is_entered || es->is_primary)
+    if (!es || !es->is_entered || abti_es_is_primary(es))
         return ABT_ERR_INV_XSTREAM;
     return es->cur->flags & ABTI_UNIT_ENTERED ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
 }
@@ -267,7 +267,7 @@ int ABT_xstream_set_rank(ABT_xstream xstream, int rank)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || abti_es_is_primary(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     int code = abti_es_set_rank(xstream, rank);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -397,7 +397,7 @@ int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    *is_primary = xstream->is_primary ? ABT_TRUE : ABT_FALSE;
+    *is_primary = abti_es_is_primary(xstream) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
 

@@ -127,13 +127,12 @@ struct ABT_xstream_opaque {
     _Atomic(abti_sched *) main_sched;
     abti_unit *main_unit; /* ULT of the main scheduler. Constant */
     bool is_entered;      /* made around a native thread, see stream/entered.h: the primary one and others. Constant */
-    bool is_primary;      /* of ABT_init. Changed by the ES itself, in ABT_init and ABT_finalize */
     bool had_entered;     /* private: the primary ES was one that a thread had entered before ABT_init */
     bool has_begun;       /* private: an entered ES's main scheduler has begun */
 
     struct abti_es_replace replace;
 
-    int rank;                       /* rt.lock */
+    int rank;                       /* rt.lock; the ES itself reads it without */
     abti_es *next;                  /* rt.lock */
     uint32_t halted;                /* rt.lock: the round of stream/halt in which it has halted last */
     struct abti_watchdog_seen seen; /* rt.lock */
@@ -160,6 +159,15 @@ struct ABT_xstream_opaque {
 extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exec")));
 abti_es **abti_es_self_at(void);
 #define abti_es_self ABTI_CPU_THREAD_LOCAL(abti_es_self)
+
+/*
+ * Whether it is the one of ABT_init: no other has rank 0. relaxed: the ES itself takes and leaves that rank, in
+ * ABT_init and ABT_finalize, and whoever else asks has rt.lock, or the user's order.
+ */
+ABTI_INLINE bool abti_es_is_primary(const abti_es *es)
+{
+    return abti_plain_load_relaxed(&es->rank) == 0;
+}
 
 /* Wakes the ES, if it sleeps because it has no work, so that it looks at everything. */
 ABTI_INLINE void abti_es_wake(abti_es *es)

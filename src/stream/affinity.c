@@ -75,7 +75,7 @@ int abti_esaffinity_set(abti_es *es, const int *cpus, size_t num)
     if (err != 0)
         return err;
     abti_store_relaxed(&some_are_bound, true); /* relaxed: see above */
-    if (es->is_primary)
+    if (abti_es_is_primary(es))
         abti_store_relaxed(&primary_is_bound, true); /* relaxed: see above */
     abti_carriers_rebind(es);
     return 0;

@@ -138,7 +138,7 @@ static void become_ult(abti_es *es, abti_unit *main_ult)
     abti_set_running(es, main_ult);
     abti_es_self = es;
     abti_known_set_self(&es->known);
-    if (!es->is_primary)
+    if (!abti_es_is_primary(es))
         tell_entered(es);
 }
 
@@ -148,7 +148,7 @@ int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
     abti_es *es = NULL;
     struct abti_stack *stack = NULL;
     (void)take_kept_record(&es, &stack);
-    int code = abti_es_alloc(sched, rank, es, &es);
+    int code = abti_es_alloc(sched, rank, true, es, &es);
     if (code != ABT_SUCCESS) {
         if (stack)
             abti_stack_destroy(stack);
@@ -159,13 +159,13 @@ int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
     unsigned flags = ABTI_UNIT_PRIMARY | (rank == 0 ? 0 : ABTI_UNIT_ENTERED);
     code = entered_alloc(es, sched->pools[0], flags, &stack, &main_ult, &cpus);
     if (code != ABT_SUCCESS) {
+        if (rank == 0)
+            abti_es_list_move(es, -1);     /* the primary one keeps its timers to its end */
         (void)abti_timers_leave(es, true); /* others may have given it some */
         abti_es_drain(es);
         abti_es_dispose(es);
         return code;
     }
-    es->is_entered = true;
-    es->is_primary = rank == 0;
     es->thread = pthread_self();
     abti_own_enter(&es->own);
     abti_esaffinity_bind(es, &cpus);
@@ -222,7 +222,7 @@ void abti_es_leave(abti_es *es)
     abti_own_leave(&es->own);
     abti_known_set_self(NULL);
     abti_es_self = NULL;
-    if (!es->is_primary && !abti_ledger_on && !abti_annotate_on) {
+    if (!abti_es_is_primary(es) && !abti_ledger_on && !abti_annotate_on) {
         abti_es_leave_list(es);
         abti_es_reset(es);
         if (!keep_record(es, stack)) {
@@ -256,7 +256,7 @@ int abti_es_promote(abti_es *es)
     if (code != ABT_SUCCESS)
         return code;
     abti_es_list_move(es, 0);
-    es->is_primary = es->had_entered = true;
+    es->had_entered = true;
     es->cur->flags &= (uint16_t)~ABTI_UNIT_ENTERED;
     abti_esaffinity_bind(es, &cpus);
     return ABT_SUCCESS;
@@ -264,8 +264,7 @@ int abti_es_promote(abti_es *es)
 
 void abti_es_demote(abti_es *es)
 {
-    abti_assert(es == abti_es_self && es->is_primary);
+    abti_assert(es == abti_es_self && abti_es_is_primary(es));
     es->cur->flags |= ABTI_UNIT_ENTERED;
-    es->is_primary = false;
     abti_es_list_move(es, -1);
 }

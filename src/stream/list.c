@@ -126,7 +126,7 @@ void abti_es_list_move(abti_es *es, int rank)
 {
     abti_spin_lock(&abti_rt.lock);
     list_remove(es);
-    es->rank = rank >= 0 ? rank : smallest_free_rank();
+    abti_plain_store_relaxed(&es->rank, rank >= 0 ? rank : smallest_free_rank()); /* relaxed: the lock is held */
     list_insert(es);
     note_rank(es->rank);
     abti_spin_unlock(&abti_rt.lock);
@@ -165,7 +165,7 @@ int abti_es_set_rank(abti_es *es, int rank)
             code = ABT_ERR_INV_XSTREAM_RANK;
         } else {
             list_remove(es);
-            es->rank = rank;
+            abti_plain_store_relaxed(&es->rank, rank); /* relaxed: the lock is held */
             list_insert(es);
             note_rank(rank);
         }

@@ -91,7 +91,7 @@ void abti_es_reset(abti_es *es)
                                         .fault_stack = fault_stack}};
 }
 
-int abti_es_alloc(abti_sched *sched, int rank, abti_es *kept, abti_es **out)
+int abti_es_alloc(abti_sched *sched, int rank, bool is_entered, abti_es *kept, abti_es **out)
 {
     /* relaxed: the caller has claimed it */
     abti_assert(rank >= -1 && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
@@ -103,6 +103,7 @@ int abti_es_alloc(abti_sched *sched, int rank, abti_es *kept, abti_es **out)
         abti_es_drop(es);
         return ABT_ERR_MEM;
     }
+    es->is_entered = is_entered;
     abti_spin_init(&es->replace.lock, ABTI_RANK_REPLACE);
     abti_idle_init(es->idle);
     atomic_init(&es->main_sched, sched);
@@ -212,7 +213,7 @@ static void *es_thread(void *arg)
 int abti_es_create(abti_sched *sched, int rank, abti_es **out)
 {
     abti_es *es;
-    int code = abti_es_alloc(sched, rank, NULL, &es);
+    int code = abti_es_alloc(sched, rank, false, NULL, &es);
     if (code != ABT_SUCCESS)
         return code;
     struct abti_cpuset cpus;

@@ -330,7 +330,7 @@ static bool give_away(abti_es *es, bool force)
             return false;
         if (server)
             move_timer(timer, server, pool);
-        else if (!es->is_primary && (server = find_other(es)) != NULL)
+        else if (!abti_es_is_primary(es) && (server = find_other(es)) != NULL)
             move_timer(timer, server, pool);
         else
             drop_timer(timer);

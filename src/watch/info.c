@@ -160,9 +160,9 @@ static struct es_note es_note(abti_es *es)
          */
         .es = es,
         .rank = es->rank,
-        .type = es->is_primary   ? "primary"
-                : es->is_entered ? "entered"
-                                 : "secondary",
+        .type = abti_es_is_primary(es) ? "primary"
+                : es->is_entered       ? "entered"
+                                       : "secondary",
         .running = abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING,
         .control = abti_load_relaxed(&es->control),
         .main_unit = es->main_unit,

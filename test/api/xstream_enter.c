@@ -243,6 +243,7 @@ static void test_beside(void)
     ABT_pool pool;
     ABT_xstream self;
     pthread_t threads[6];
+    FILE *nowhere = fopen("/dev/null", "w");
 
     must(ABT_init(0, NULL));
     must(ABT_xstream_self(&self));
@@ -261,10 +262,13 @@ static void test_beside(void)
     in_thread(enter_often, NULL);
     for (int i = 0; i < 6; i++)
         must(pthread_create(&threads[i], NULL, enter_often, NULL));
+    for (int i = 0; i < 100; i++)
+        must(ABT_info_print_all_xstreams(nowhere)); /* what is said of a stream is there when it is in the list */
     for (int i = 0; i < 6; i++)
         must(pthread_join(threads[i], NULL));
     is_int(num_streams(), 1, "all have left");
     must(ABT_finalize());
+    fclose(nowhere);
 }
 
 /* --- Fork --- */
