@@ -93,6 +93,20 @@ static int64_t id_of(const abti_unit *unit, const abti_unit *copy)
     return (int64_t)read_id((const struct abti_unit_cold *)((const char *)unit + ABTI_UNIT_COLD_OFFSET)) - 1;
 }
 
+/* A unit in place has what is below its joiner's frames. */
+static char *default_end(const abti_unit *copy)
+{
+    abti_unit joiner;
+    uintptr_t join = abti_load_relaxed(&copy->join); /* relaxed: it is a copy */
+    if (!(join & ABTI_JOIN_IN_PLACE))
+        return (char *)copy->stack;
+    abti_unit *at = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+    if (!at || !abti_slab_has(&abti_rt.unit_slab, at))
+        return NULL;
+    copy_unit(&joiner, at);
+    return (char *)joiner.ctx - ABTI_CTX_BELOW;
+}
+
 /* --- What it waits for --- */
 
 /* The unit, if there is one, is joined by `joiner`. */
@@ -247,6 +261,7 @@ static bool make_note(struct abti_unit_note *note, abti_unit *unit)
         .flags = copy.flags,
         .ctx = copy.ctx,
         .stack = copy.stack,
+        .default_end = default_end(&copy),
         .func = copy.func,
         .arg = copy.arg,
         .pool = copy.pool,

@@ -63,6 +63,7 @@ struct abti_unit_note {
     unsigned flags; /* of the descriptor, and where its context and its stack's header are: stale if it runs */
     abti_ctx ctx;
     struct abti_stack *stack;
+    char *default_end;  /* the end of its stack, if that is a default one */
     uint64_t waited_ns; /* since when it waits; 0: not known */
 };
 

@@ -61,7 +61,7 @@ static void dump_memory(FILE *fp, const char *begin, const char *end)
 static char *stack_end(const struct abti_unit_note *note, const struct abti_stack *header)
 {
     const unsigned keeps = ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY;
-    return note->flags & keeps ? header->end : abti_unit_stack_end(note->unit);
+    return note->flags & keeps ? header->end : note->default_end;
 }
 
 /* A context that is saved. */
