@@ -8,11 +8,14 @@
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 
-/* Returns the handle in the cold line, or NULL. relaxed: the caller has the unit, or gets a stale answer. */
+/*
+ * Returns the handle in the cold line, or NULL. The caller has the unit, or gets a stale answer. acquire: pairs with
+ * the release in take_handle, for a pool that is asked about a unit which runs elsewhere
+ */
 static ABT_unit handle_in_line(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    return cold ? abti_load_relaxed(&cold->unit) : NULL;
+    return cold ? abti_load_acquire(&cold->unit) : NULL;
 }
 
 /* Whether a user-defined pool made a handle for the unit. */
@@ -106,8 +109,8 @@ void abti_unit_free(abti_unit *unit)
 /* `pool` is the unit's from now on, with the handle that it has made. */
 static void take_handle(abti_unit *unit, abti_pool *pool, ABT_unit handle)
 {
-    /* relaxed: the caller has the unit, and its next push publishes it */
-    abti_store_relaxed(&abti_unit_cold_get(unit)->unit, handle);
+    /* release: pairs with the acquire in handle_in_line. What create_unit has written is seen by way of the handle */
+    abti_store_release(&abti_unit_cold_get(unit)->unit, handle);
     abti_unit_set_pool(unit, pool);
     abti_unitmap_add(unit);
 }
@@ -184,11 +187,15 @@ void abti_batch_push(struct abti_batch *batch)
 
 enum abti_taking abti_unit_take_out_slow(abti_unit *unit)
 {
-    abti_pool *pool = unit->pool;
+    /* A user-defined pool is not asked about a unit that runs elsewhere, where it may change its pool and its handle.
+     */
+    if (abti_unit_state(unit) != ABT_THREAD_STATE_READY)
+        return ABTI_TAKING_MISSED;
+    abti_pool *pool = abti_plain_load_relaxed(&unit->pool); /* relaxed: see abti_unit_take_out */
     bool in_pool = true;
     if (pool->ops->is_in_pool && pool->ops->is_in_pool(pool, unit, &in_pool) != ABT_SUCCESS)
         return ABTI_TAKING_FAILED;
-    if (!in_pool || abti_unit_state(unit) != ABT_THREAD_STATE_READY)
+    if (!in_pool)
         return ABTI_TAKING_MISSED;
     if (abti_pool_remove(pool, unit) == ABT_SUCCESS)
         return ABTI_TAKING_DONE;
