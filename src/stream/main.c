@@ -193,6 +193,17 @@ void abti_main_run_entered(void)
 
 /* --- Replacing the main scheduler --- */
 
+/*
+ * The ULT had asked for a scheduler whose place another one takes before it was installed. It goes along: the first
+ * one's pools may be freed with it, and nobody would serve them. Where a user-defined pool refuses it, it stays.
+ */
+static void take_along(abti_unit *waiter, abti_sched *dropped, abti_sched *sched)
+{
+    if (abti_sched_uses(dropped, waiter->pool))
+        (void)!abti_unit_associate(waiter, sched->pools[0]);
+}
+
+/* A second request before the first was served takes its place. */
 static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waiter)
 {
     abti_assert(sched && (!waiter || waiter->pool));
@@ -202,14 +213,13 @@ static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waite
     es->replace.sched = sched;
     es->replace.waiter = waiter;
     abti_spin_unlock(&es->replace.lock);
-    /*
-     * A second request before the first was served takes its place. seq_cst: pairs with the store of es->main_sched in
-     * install_replacement.
-     */
+    if (dropped_waiter)
+        take_along(dropped_waiter, dropped, sched);
     if (dropped)
         abti_sched_release(dropped);
     if (dropped_waiter)
         resume_waiter(dropped_waiter);
+    /* seq_cst: pairs with the store of es->main_sched in install_replacement */
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_REPLACE);
 }
 

@@ -177,7 +177,7 @@ static void test_blocked_first(void)
     must(ABT_pool_free(&move.pool));
 }
 
-/* A second request before the first is served takes its place. */
+/* A second request before the first is served takes its place. The first one's pool may go with its scheduler. */
 struct rivals {
     ABT_sched first, second;
     atomic_int returned;
@@ -199,11 +199,12 @@ static void ask_for_first(void *arg)
     count_up(&rivals->returned);
 }
 
-static void test_two_requests(void)
+static void test_two_requests(bool of_one_pool)
 {
     struct log logs[2] = {{0}};
     ABT_pool old = new_pool(ABT_POOL_FIFO, ABT_FALSE), pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
-    struct rivals rivals = {.first = user_sched(pool, &logs[0], ABT_TRUE),
+    ABT_pool first_pool = of_one_pool ? pool : new_pool(ABT_POOL_FIFO, ABT_TRUE);
+    struct rivals rivals = {.first = user_sched(first_pool, &logs[0], ABT_TRUE),
                             .second = user_sched(pool, &logs[1], ABT_TRUE)};
     ABT_thread threads[2] = {ult_in(old, ask_for_first, &rivals), ult_in(old, ask_for_second, &rivals)};
     ABT_xstream xstream;
@@ -499,7 +500,8 @@ int main(void)
     call_as(SECONDARY_ULT, test_own, NULL);
     test_old_pool_first();
     test_blocked_first();
-    test_two_requests();
+    test_two_requests(true);
+    test_two_requests(false);
     test_shared_pool();
     test_often();
     test_foreign_pool();
