@@ -148,6 +148,7 @@ abt_sources = \
 	src/run/yield.c \
 	src/stream/affinity.c \
 	src/stream/courtesy.c \
+	src/stream/dock.c \
 	src/stream/entered.c \
 	src/stream/events.c \
 	src/stream/halt.c \

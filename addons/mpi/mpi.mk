@@ -63,6 +63,10 @@ mpi_test_names_of_openmpi = spawn yields
 if HAVE_IO
 mpi_test_names += idle
 endif
+# With libabtomp.
+if HAVE_ABTOMP
+mpi_test_names += members
+endif
 # For MPIs that have a Fortran compiler.
 mpi_test_names_of_fortran = fortran
 mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi)) \
@@ -76,12 +80,15 @@ define mpi_rules
 $$(libabtmpi_$(1)_la_OBJECTS): mpi/$(1)/wrappers.c
 addons/mpi/test/$(1)/%: addons/mpi/test/%.c $$(mpi_test_needs) libabtmpi-$(1).la
 	$$(AM_V_CC)$$(MKDIR_P) $$(@D) && $$(CC) $$(mpi_test_cppflags) $$($(1)_CPPFLAGS) -DJOB_RUN='"$$($(1)_RUN)"' $$(CPPFLAGS) \
-	    $$(AM_CFLAGS) $$(CFLAGS) -c -o $$@.o $$<
+	    $$(AM_CFLAGS) $$(CFLAGS) $$(mpi_test_cflags) -c -o $$@.o $$<
 	$$(AM_V_CCLD)$$(LINK) $$(mpi_test_needed) $$@.o $$(filter %.o,$$^) libabtmpi-$(1).la libabt.la $$(mpi_test_libs) \
 	    $$($(1)_LIBS) $$(LIBS)
 addons/mpi/test/$(1)/unaware: private mpi_test_needed = -Wl,--as-needed
 addons/mpi/test/$(1)/idle: libabtio.la
 addons/mpi/test/$(1)/idle: private mpi_test_libs = libabtio.la
+addons/mpi/test/$(1)/members: .libs/abtomp/libgomp.so.1
+addons/mpi/test/$(1)/members: private mpi_test_cflags = $$(OPENMP_CFLAGS)
+addons/mpi/test/$(1)/members: private mpi_test_libs = $$(OPENMP_CFLAGS) '-Wl,-rpath,$$(abs_builddir)/.libs/abtomp'
 addons/mpi/test/$(1)/fortran: addons/mpi/test/$(1)/fortran_77.o addons/mpi/test/$(1)/fortran_08.o
 addons/mpi/test/$(1)/fortran: private mpi_test_libs = $$($(1)_FORT_LIBS)
 addons/mpi/test/$(1)/%.o: addons/mpi/test/%.f

@@ -86,6 +86,10 @@ openmp_tests = \
 	addons/openmp/test/tasks \
 	addons/openmp/test/unused
 
+if HAVE_IO
+openmp_tests += addons/openmp/test/io
+endif
+
 openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o $@ \
 	'-Wl,-rpath,$$ORIGIN/../../../.libs/abtomp'
 openmp_test_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS)
@@ -130,6 +134,11 @@ addons_openmp_test_taskgraph_LDADD =
 addons_openmp_test_roots_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_roots_LINK = $(openmp_test_link)
 addons_openmp_test_roots_LDADD =
+# This one calls libabtio, too.
+addons_openmp_test_io_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_io_LINK = $(openmp_test_link) '-Wl,-rpath,$$ORIGIN/../../../.libs' -L.libs
+addons_openmp_test_io_LDADD = -labtio -labt
+addons_openmp_test_io_DEPENDENCIES = libabtio.la libabt.la
 # These have functions of the system of their own, which the library is to find.
 addons_openmp_test_blas_SOURCES = addons/openmp/test/blas.c addons/openmp/test/modes.h
 addons_openmp_test_blas_CFLAGS = $(openmp_test_cflags)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "api/check.h"
 #include "os/annotate.h"
+#include "stream/dock.h"
 #include "sync/wordq.h"
 
 /* Whether the address cannot be that of a word of 4 bytes. */
@@ -25,7 +26,7 @@ int ABTX_word_wait(const volatile void *word, uint32_t value, uint32_t num, ABT_
     if (word_is_bad(word))
         return abti_error(ABT_ERR_INV_ARG);
     struct abti_meanwhile meanwhile = {look, arg};
-    abti_wordq_wait(atomic_word(word), value, num, block_native != ABT_FALSE, &meanwhile);
+    abti_wordq_wait(atomic_word(word), value, num, block_native != ABT_FALSE, &meanwhile, &abti_es_dock);
     abti_annotate_acquire((const void *)(uintptr_t)word); /* pairs, for TSan, with the user's own release */
     return ABT_SUCCESS;
 }

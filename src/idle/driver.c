@@ -152,6 +152,16 @@ bool abti_drivers_are_bound(abti_es *es)
     return c != NULL;
 }
 
+bool abti_drivers_have_begun(abti_es *es)
+{
+    abti_spin_lock(&es->idle->lock);
+    struct abti_callee *c = es->idle->callees;
+    while (c && (c->driver->is_simple || c->state == CALLEE_COMING))
+        c = c->next;
+    abti_spin_unlock(&es->idle->lock);
+    return c != NULL;
+}
+
 void abti_drivers_end(abti_es *es)
 {
     struct abti_idle *idle = es->idle;

@@ -39,6 +39,9 @@ void abti_drivers_end(abti_es *es);
 /* Whether there are any that belong to the ES's own native thread. */
 bool abti_drivers_are_bound(abti_es *es);
 
+/* Whether there are any that have been started. */
+bool abti_drivers_have_begun(abti_es *es);
+
 /* Makes the driver's next look, if that may be now. Returns an ABT code: INV_ARG when it is not on, or has no poll. */
 int abti_driver_look(abti_es *es, ABTX_driver driver, ABT_bool *found) ABTI_MUST_CHECK;
 

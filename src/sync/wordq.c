@@ -18,13 +18,15 @@
  *
  *   a native thread sleeps only if the word is unchanged, which the system compares with its wakes in one step;
  *   a ULT has looked at the word with the bucket's lock held, and releases that when it has left its stack: a waker,
- *   which takes the lock, finds it where it can be resumed, or the ULT has not looked yet.
+ *   which takes the lock, finds it where it can be resumed, or the ULT has not looked yet;
+ *   a stream in its dock has announced its sleep before it counts itself, so that a waker finds the sleeper asleep. It
+ *   leaves the bucket under the lock, so that a waker that has found it there finds the sleeper, too.
  */
 static struct wordq_bucket {
     _Atomic(uint64_t) natives; /* that sleep, or are about to; above NATIVES_BITS how many ever did */
-    _Atomic(uint32_t) ults;    /* how many are in `waiters`, or are about to. Written with the lock, read without */
+    _Atomic(uint32_t) queued;  /* how many are in `waiters`, or are about to. Written with the lock, read without */
     struct abti_spin lock;
-    struct abti_waitq waiters; /* lock: ULTs, of all words that have this bucket */
+    struct abti_waitq waiters; /* lock: ULTs and streams in docks, of all words that have this bucket */
     struct abti_thrift thrift; /* of the native threads */
 } ABTI_ALIGNED(ABTI_CACHE_LINE) buckets[256];
 
@@ -48,8 +50,19 @@ static void sleep_on_word(struct wordq_bucket *bucket, const _Atomic(uint32_t) *
     abti_fetch_add_relaxed(&bucket->natives, (uint64_t)-1); /* relaxed: late, it costs a wake */
 }
 
+/* It counts as a sleep that the thread learns from, as one on the word does. */
+static void sleep_docked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value, uint32_t learnt,
+                         const struct abti_word_dock *dock)
+{
+    uint64_t since_ns = abti_clock_mono_ns();
+    abti_fetch_add_relaxed(&bucket->natives, (uint64_t)1 << NATIVES_BITS); /* relaxed: it only has to change */
+    dock->sleep(abti_es_self, word, value);
+    if (learnt != ABTI_LEARNT_BEFORE)
+        abti_thrift_learn_sleep(&bucket->thrift, learnt, abti_clock_mono_ns() - since_ns);
+}
+
 static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value, uint32_t num,
-                        const struct abti_meanwhile *meanwhile)
+                        const struct abti_meanwhile *meanwhile, const struct abti_word_dock *dock)
 {
     abti_guest_note();
     for (;;) {
@@ -62,6 +75,8 @@ static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *wo
             continue;
         if (ABTI_BUILD_WAIT_ACTIVE && meanwhile && meanwhile->look)
             sched_yield(); /* a thread that spins on the word has no wake after which it would look */
+        else if (ABTI_UNLIKELY(dock->is_wanted(abti_es_self)))
+            sleep_docked(bucket, word, value, learnt, dock);
         else
             sleep_on_word(bucket, word, value, learnt);
         if (abti_word_is_changed(word, value))
@@ -69,19 +84,46 @@ static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *wo
     }
 }
 
-/* --- ULTs --- */
+/* --- Waiters in the bucket --- */
+
+/* relaxed, both: the lock is held, and who counts itself has a fence after this */
+static void count_queued_locked(struct wordq_bucket *bucket, int change)
+{
+    abti_store_relaxed(&bucket->queued, abti_load_relaxed(&bucket->queued) + (uint32_t)change);
+}
+
+void abti_wordq_enter(struct abti_docked *docked, const _Atomic(uint32_t) *word, struct abti_sleeper *sleeper)
+{
+    struct wordq_bucket *bucket = wordq_bucket_of(word);
+    abti_waiter_init(&docked->base, ABT_SYNC_EVENT_TYPE_OTHER, (const void *)word);
+    docked->base.unit = NULL;
+    docked->sleeper = sleeper;
+    abti_spin_lock(&bucket->lock);
+    count_queued_locked(bucket, 1);
+    abti_waitq_push(&bucket->waiters, &docked->base);
+    abti_spin_unlock(&bucket->lock);
+    abti_fence_seq_cst(); /* seq_cst: pairs with the fence in abti_wordq_wake */
+}
+
+void abti_wordq_leave(struct abti_docked *docked)
+{
+    struct wordq_bucket *bucket = wordq_bucket_of(docked->base.object);
+    abti_spin_lock(&bucket->lock);
+    if (docked->base.next)
+        count_queued_locked(bucket, -1);
+    abti_waitq_remove(&bucket->waiters, &docked->base);
+    abti_spin_unlock(&bucket->lock);
+}
 
 /* Suspends the ULT until it is woken, unless the word has changed. */
 static void suspend_on_word(struct wordq_bucket *bucket, struct abti_waiter *w, const _Atomic(uint32_t) *word,
                             uint32_t value)
 {
     abti_spin_lock(&bucket->lock);
-    /* relaxed: the lock is held, and the fence orders it. seq_cst: pairs with the fence in abti_wordq_wake */
-    abti_store_relaxed(&bucket->ults, abti_load_relaxed(&bucket->ults) + 1);
-    abti_fence_seq_cst();
+    count_queued_locked(bucket, 1);
+    abti_fence_seq_cst(); /* seq_cst: pairs with the fence in abti_wordq_wake */
     if (abti_word_is_changed(word, value)) {
-        /* relaxed: the lock is held */
-        abti_store_relaxed(&bucket->ults, abti_load_relaxed(&bucket->ults) - 1);
+        count_queued_locked(bucket, -1);
         abti_spin_unlock(&bucket->lock);
         return;
     }
@@ -89,50 +131,75 @@ static void suspend_on_word(struct wordq_bucket *bucket, struct abti_waiter *w, 
     abti_waiter_park(w, &bucket->lock, NULL);
 }
 
-/* Takes up to `num` ULTs that wait for the word out of the bucket. They are linked by `next`. The lock is held. */
-static struct abti_waiter *take_waiters_locked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num,
-                                               uint32_t *taken)
+/* The waiters that a waker has taken out. */
+struct woken {
+    struct abti_waiter *ults; /* linked by `next` */
+    uint32_t num_docked;
+    abti_wakeup docked[8]; /* more are taken in another round */
+};
+
+enum { MOST_DOCKED = sizeof(((struct woken *)NULL)->docked) / sizeof(abti_wakeup) };
+
+/* The stream is woken if it is still asleep. Its frame may go when the lock is released. */
+static void take_docked_locked(struct abti_waiter *w, struct woken *woken)
 {
-    struct abti_waiter *first = NULL, **last = &first;
+    woken->docked[woken->num_docked++] = abti_sleeper_claim(ABTI_CONTAINER_OF(w, struct abti_docked, base)->sleeper);
+}
+
+/* Takes up to `num` that wait for the word out of the bucket, and returns how many. The lock is held. */
+static uint32_t take_waiters_locked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num,
+                                    struct woken *woken)
+{
+    struct abti_waiter **last = &woken->ults;
     struct abti_waiter *w = bucket->waiters.head;
-    uint32_t queued = abti_load_relaxed(&bucket->ults); /* relaxed: the lock is held */
-    *taken = 0;
-    for (uint32_t i = 0; i < queued && *taken < num; i++) {
+    uint32_t queued = abti_load_relaxed(&bucket->queued), taken = 0; /* relaxed: the lock is held */
+    for (uint32_t i = 0; i < queued && taken < num && woken->num_docked < MOST_DOCKED; i++) {
         struct abti_waiter *next = w->next;
         if (w->object == (const void *)word) {
             abti_waitq_remove(&bucket->waiters, w);
-            *last = w;
-            last = &w->next;
-            ++*taken;
+            taken++;
+            if (ABTI_LIKELY(w->unit != NULL)) {
+                *last = w;
+                last = &w->next;
+            } else {
+                take_docked_locked(w, woken);
+            }
         }
         w = next;
     }
-    abti_store_relaxed(&bucket->ults, queued - *taken); /* relaxed: the lock is held */
-    return first;
+    count_queued_locked(bucket, -(int)taken);
+    return taken;
 }
 
-static uint32_t wake_ults(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num)
+static uint32_t wake_queued(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num)
 {
-    uint32_t taken;
-    abti_spin_lock(&bucket->lock);
-    struct abti_waiter *first = take_waiters_locked(bucket, word, num, &taken);
-    abti_spin_unlock(&bucket->lock);
-    if (first)
-        abti_waiter_wake_list(first);
+    struct woken woken;
+    uint32_t taken = 0;
+    do {
+        woken.ults = NULL;
+        woken.num_docked = 0;
+        abti_spin_lock(&bucket->lock);
+        taken += take_waiters_locked(bucket, word, num - taken, &woken);
+        abti_spin_unlock(&bucket->lock);
+        if (woken.ults)
+            abti_waiter_wake_list(woken.ults);
+        for (uint32_t i = 0; i < woken.num_docked; i++)
+            abti_wakeup_send(woken.docked[i]);
+    } while (woken.num_docked == MOST_DOCKED);
     return taken;
 }
 
 /* --- Both --- */
 
 void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num, bool block_native,
-                     const struct abti_meanwhile *meanwhile)
+                     const struct abti_meanwhile *meanwhile, const struct abti_word_dock *dock)
 {
     abti_assert(word && (uintptr_t)word % sizeof(*word) == 0);
     struct wordq_bucket *bucket = wordq_bucket_of(word);
     abti_es *es = abti_es_self;
     bool suspends = !block_native && es && es->parent && !abti_unit_is_tasklet(es->cur);
     if (!suspends && !abti_word_is_changed(word, value))
-        wait_native(bucket, word, value, num, meanwhile);
+        wait_native(bucket, word, value, num, meanwhile, dock);
     while (!abti_word_is_changed(word, value)) {
         struct abti_waiter w;
         if (abti_meanwhile_look(meanwhile))
@@ -146,10 +213,11 @@ void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num)
 {
     abti_assert(word);
     struct wordq_bucket *bucket = wordq_bucket_of(word);
-    /* seq_cst: pairs with the fences in sleep_on_word and suspend_on_word. relaxed: the fence orders the looks */
+    /* seq_cst: pairs with the fences in sleep_on_word, suspend_on_word and abti_wordq_enter. relaxed: the fence orders
+     * the looks */
     abti_fence_seq_cst();
-    if (abti_load_relaxed(&bucket->ults) > 0)
-        num -= wake_ults(bucket, word, num);
+    if (abti_load_relaxed(&bucket->queued) > 0)
+        num -= wake_queued(bucket, word, num);
     uint32_t natives = (uint32_t)abti_load_relaxed(&bucket->natives); /* relaxed: as above */
     if (natives == 0 || num == 0)
         return;

@@ -13,7 +13,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/compiler.h"
+#include "rt/types.h"
+#include "sync/waiter.h"
 #include "wait/crowd.h"
+#include "wait/sleeper.h"
+
+/* How a stream sleeps that has to answer others meanwhile; the room above fills it in, see stream/dock.h. */
+struct abti_word_dock {
+    bool (*is_wanted)(abti_es *es);                                            /* it has; NULL is no stream */
+    void (*sleep)(abti_es *es, const _Atomic(uint32_t) *word, uint32_t value); /* may come back at any time */
+};
+
+/* Such a stream is a waiter of the word without a unit. */
+struct abti_docked {
+    struct abti_waiter base;
+    struct abti_sleeper *sleeper;
+};
+
+/*
+ * From here on a wake of the word wakes the sleeper, whose sleep has been announced. The caller looks at the word after
+ * the first, and does not return before the second.
+ */
+void abti_wordq_enter(struct abti_docked *docked, const _Atomic(uint32_t) *word, struct abti_sleeper *sleeper);
+void abti_wordq_leave(struct abti_docked *docked);
 
 /*
  * Waits until *word is no longer `value`. `num` says how many wait for each other, 0 if that is not known. A ULT is
@@ -21,7 +43,7 @@
  * before the caller sleeps, and after each wake that finds the word unchanged.
  */
 void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num, bool block_native,
-                     const struct abti_meanwhile *meanwhile);
+                     const struct abti_meanwhile *meanwhile, const struct abti_word_dock *dock);
 
 /* Wakes that number of the waiters, or all if there are fewer. The word may have gone. */
 void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num);

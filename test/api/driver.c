@@ -9,7 +9,7 @@
 #include "emulated.h"
 #include "watchdog.h"
 
-enum { MOST = 8 };
+enum { MOST = 12 };
 
 /* What a driver sees of a stream: its data there. */
 struct seen {
@@ -452,6 +452,91 @@ static void test_wait(void)
     must(ABT_finalize());
 }
 
+/* --- Streams that their units block --- */
+
+static _Atomic(uint32_t) dock_word;
+static atomic_int at_dock;
+
+static void block_stream(void *arg)
+{
+    atomic_fetch_add(&at_dock, 1);
+    must(ABTX_word_wait(arg, 0, 0, ABT_TRUE, NULL, NULL));
+    atomic_fetch_sub(&at_dock, 1);
+}
+
+/* Their drivers have been started. */
+static void block_streams(int num, ABT_xstream *streams, ABT_thread *units, const ABTX_driver_ops *ops)
+{
+    must(ABT_init(0, NULL));
+    make(&lib, ops);
+    atomic_store(&dock_word, 0);
+    for (int i = 0; i < num; i++) {
+        streams[i] = new_xstream();
+        must(ABTX_driver_attach(lib.driver, streams[i]));
+    }
+    wait_for(atomic_load(&lib.starts) == num);
+    for (int i = 0; i < num; i++)
+        units[i] = ult_in(pool_of(streams[i]), block_stream, &dock_word);
+    wait_for(atomic_load(&at_dock) == num);
+    nap_ms(5); /* most of them sleep */
+}
+
+static void free_streams(int num, ABT_xstream *streams, ABT_thread *units)
+{
+    for (int i = 0; i < num; i++) {
+        must(ABT_thread_free(&units[i]));
+        must(ABT_xstream_free(&streams[i]));
+    }
+}
+
+static bool soon_in_wait(void)
+{
+    return soon(atomic_load(&lib.seen[0].in_wait) && atomic_load(&lib.seen[1].in_wait));
+}
+
+static void test_blocked(void)
+{
+    enum { NUM = 2 };
+    ABT_xstream streams[NUM];
+    ABT_thread units[NUM];
+
+    block_streams(NUM, streams, units, &all_ops);
+    make(&other, &no_wait);
+    must(ABTX_driver_set_period(other.driver, 1000000));
+    ok(soon_in_wait(), "a stream that its unit blocks sleeps in the wait of its driver");
+    must(ABTX_driver_attach(other.driver, streams[0]));
+    ok(soon(atomic_load(&other.starts) == 1), "it starts another one");
+    ok(soon(atomic_load(&other.seen[0].tells) > 5), "which is asked");
+    must(ABTX_driver_detach(lib.driver, streams[1]));
+    is_int(atomic_load(&lib.ends), 1, "it ends a driver");
+    unmake(&lib);
+    unmake(&other);
+    is_int(atomic_load(&at_dock), NUM, "and is blocked all the while");
+    atomic_store(&dock_word, 1);
+    must(ABTX_word_wake(&dock_word, NUM));
+    free_streams(NUM, streams, units);
+    is_int(atomic_load(&at_dock), 0, "until the word has changed");
+    must(ABT_finalize());
+}
+
+/* `each`: as many at a time. */
+static void test_blocked_crowd(const ABTX_driver_ops *ops, int each)
+{
+    ABT_xstream streams[MOST];
+    ABT_thread units[MOST];
+
+    block_streams(MOST, streams, units, ops);
+    atomic_store(&dock_word, 1);
+    for (int i = 0; i < MOST; i += each)
+        must(ABTX_word_wake(&dock_word, (uint32_t)each));
+    free_streams(MOST, streams, units);
+    pass("%d streams with drivers are woken by the word, %d at a time", MOST, each);
+    unmake(&lib);
+    must(ABT_finalize());
+}
+
+/* --- Callbacks --- */
+
 static void test_callback_detaches(void)
 {
     ABT_xstream stream;
@@ -856,6 +941,9 @@ int main(void)
     test_mutual(true);
     test_poll();
     test_wait();
+    test_blocked();
+    test_blocked_crowd(&all_ops, 1);
+    test_blocked_crowd(&brief_ops, MOST);
     test_callback_detaches();
     test_one_leader();
     test_one_waits();

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Members of an OpenMP region call MPI, and then the process calls MPI_Finalize. The driver of libabtmpi is on their
+ * streams; their threads sleep by then, between regions.
+ */
+#include "job.h"
+
+enum { MEMBERS = 4, ROUNDS = 3 };
+
+int main(void)
+{
+    int level, wrong = 0;
+
+    job_begin("1");
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
+    job_know();
+    for (int round = 0; round < ROUNDS; round++) {
+#pragma omp parallel for num_threads(MEMBERS) reduction(+ : wrong)
+        for (int i = 0; i < MEMBERS; i++) {
+            int out = i, in = -1;
+            MPI_Sendrecv(&out, 1, MPI_INT, 0, i, &in, 1, MPI_INT, 0, i, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+            wrong += in != i;
+        }
+    }
+    is_int(level, MPI_THREAD_MULTIPLE, "members may call");
+    is_int(wrong, 0, "each member gets what it sends");
+    is_int(MPI_Finalize(), MPI_SUCCESS, "MPI_Finalize, while members are between regions");
+    return job_end();
+}
