@@ -10,6 +10,7 @@
 #include "run/lone.h"
 #include "run/row.h"
 #include "run/yield.h"
+#include "stream/events.h"
 #include "sync/timer.h"
 
 /* --- Creating --- */
@@ -178,25 +179,8 @@ static ABTI_NOINLINE int thread_create_to_slow(ABT_pool pool, void (*thread_func
     code = abti_create_unqueued(es, pool, thread_func, arg, attr, newthread, &unit);
     if (code != ABT_SUCCESS)
         return abti_error(code);
+    abti_direct_count(es);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
-}
-
-/* The new unit is as simple as ABT_thread_create's quick ones. */
-ABTI_INLINE int create_to_quick(abti_es *es, ABT_pool pool, void (*thread_func)(void *), void *arg,
-                                ABT_thread *newthread)
-{
-    *newthread = abti_create_unqueued_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
-    return abti_yield_to_new(es, es->cur, *newthread);
-}
-
-/* A look at events is due. */
-static ABTI_NOINLINE ABTI_COLD int thread_create_to_late(ABT_pool pool, void (*thread_func)(void *), void *arg,
-                                                         ABT_thread_attr attr, ABT_thread *newthread)
-{
-    abti_es *es = abti_es_self;
-    if (!abti_direct_goes_on(es))
-        return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
-    return create_to_quick(es, pool, thread_func, arg, newthread);
 }
 
 int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
@@ -205,11 +189,12 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr) ||
                       es->cur->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED) ||
-                      !abti_may_yield_to_new(es, es->cur)))
+                      !abti_may_yield_to_new(es, es->cur) || !abti_budget_allows(es)))
         return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
-    if (ABTI_UNLIKELY(!abti_budget_take(es)))
-        return thread_create_to_late(pool, thread_func, arg, attr, newthread);
-    return create_to_quick(es, pool, thread_func, arg, newthread);
+    abti_budget_count(es);
+    /* The new unit is as simple as ABT_thread_create's quick ones. */
+    *newthread = abti_create_unqueued_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
+    return abti_yield_to_new(es, es->cur, *newthread);
 }
 
 static bool cannot_revive(ABT_thread thread, const char *function)
@@ -258,6 +243,7 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     code = abti_revive_unqueued(unit, pool, thread_func, arg);
     if (code != ABT_SUCCESS)
         return abti_error(code);
+    abti_direct_count(es);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
 }
 
@@ -420,10 +406,9 @@ ABTI_HOT int ABT_thread_yield_to(ABT_thread thread)
     enum abti_taking taking = abti_unit_take_out(es, thread);
     if (ABTI_REFUSE(taking == ABTI_TAKING_FAILED))
         return abti_error(ABT_ERR_POOL);
-    if (taking == ABTI_TAKING_MISSED) {
-        abti_direct_begin(es); /* the caller may try again and again */
+    abti_direct_count(es); /* also without a switch: the caller may try again and again */
+    if (taking == ABTI_TAKING_MISSED)
         return ABT_SUCCESS;
-    }
     return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
 }
 

@@ -233,25 +233,24 @@ void abti_sched_stacked_main(void *arg)
     abti_sched_release(sched);
 }
 
-/* Whether somebody waits for the ES in the pool, and with `units` whether there are units in it. */
-ABTI_INLINE bool has_news(abti_pool *pool, bool units)
+/* Whether somebody waits for the ES in the pool. In one that others work on it looks at nothing they write often. */
+ABTI_INLINE bool has_news(abti_pool *pool)
 {
-    /* In a pool that other ESs work on, nothing is looked at that they write all the time. */
     if (abti_pool_has_parked(pool) || abti_lookout_is_needed(&pool->lookout))
         return true;
     if (abti_pool_is_private(pool))
-        return !abti_queue_is_empty(&pool->inbox) || (units && !abti_queue_is_empty(&pool->queue));
+        return !abti_queue_is_empty(&pool->inbox);
     abti_loot_recall(pool);
-    /* A user's function would have to be asked, on the caller's stack. */
-    return units && (abti_pool_is_user(pool) || !abti_pool_is_empty(pool));
+    return false;
 }
 
 /*
  * Looks at what abti_es_check_events, abti_sched_has_to_stop and the loop of stream/sched_loop.c look at. A scheduler
  * that is stacked in a pool stops when its pools are empty, and looks itself.
  */
-ABTI_INLINE bool has_nothing(abti_es *es, abti_sched *sched, bool units)
+bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
 {
+    abti_assert(es == abti_es_self);
     if (ABTI_UNLIKELY(es->cxx.counts_libraries))
         abti_exceptions_look(es);
     /*
@@ -263,28 +262,9 @@ ABTI_INLINE bool has_nothing(abti_es *es, abti_sched *sched, bool units)
         sched->ops->look)
         return false;
     for (int i = 0; i < sched->num_pools; i++) {
-        if (has_news(sched->pools[i], units))
+        if (has_news(sched->pools[i]))
             return false;
     }
-    return true;
-}
-
-bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
-{
-    abti_assert(es == abti_es_self);
-    return has_nothing(es, sched, false);
-}
-
-/* One that runs its children in a loop of its own always gets its turn, since it alone knows what there is to do. */
-bool abti_direct_goes_on(abti_es *es)
-{
-    abti_assert(es == abti_es_self && (es->dsched || es->parent));
-    abti_sched *sched = es->dsched ? es->dsched : abti_sched_in(es->parent);
-    if (!sched || !abti_sched_is_predefined(sched) || !has_nothing(es, sched, true)) {
-        abti_budget_exhaust(es);
-        return false;
-    }
-    abti_budget_fill(es, sched->event_freq);
     return true;
 }
 

@@ -165,13 +165,6 @@ ABTI_INLINE bool abti_may_pick(abti_es *es)
     return ABTI_LIKELY(es->dsched != NULL) && (ABTI_LIKELY(abti_budget_take(es)) || abti_renew_budget(es, es->dsched));
 }
 
-/*
- * Whether a child may switch at once to a unit that its user has chosen, although a look is due. False: it would find
- * something, or others wait in the pools, which run first: see abti_direct_begin (run/yield.h). The budget stays
- * exhausted then.
- */
-bool abti_direct_goes_on(abti_es *es);
-
 /* Picks the next unit for a child that leaves. NULL: the parent goes on. `self` is as in abti_sched_ops.pick. */
 ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 {

@@ -143,7 +143,7 @@ struct ABT_xstream_opaque {
 
     struct abti_idle *idle; /* see idle/idle.h. Constant */
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
-    uint32_t random;        /* private: state of abti_direct_give_way's choice */
+    uint32_t random;        /* private: state of abti_direct_look's choice */
     struct abti_es_samples samples;
     ABTX_switch_link *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
     struct abti_es_deque deque;

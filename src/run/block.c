@@ -7,7 +7,6 @@
 #include "pool/builtin.h"
 #include "rt/rt.h"
 #include "run/migrate.h"
-#include "run/yield.h"
 #include "wait/guest.h"
 
 bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
@@ -48,6 +47,13 @@ void abti_serve_migration(abti_unit *self)
     /* relaxed: abti_migrate_serve looks again */
     if (abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
+}
+
+void abti_serve_target_slow(abti_unit *next)
+{
+    abti_annotate_acquire(next); /* the user's function is called of a migration */
+    if (!abti_unit_is_cancelled(next))
+        abti_serve_migration(next);
 }
 
 int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
@@ -113,7 +119,7 @@ static ABTI_COLD int suspend_to_observed(abti_es *es, abti_unit *self, abti_unit
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 {
     abti_assert(es->cur == self && self->pool && self != next);
-    es = abti_direct_begin(es);
+    abti_serve_target(next);
     if (abti_switch_is_slow(es))
         return suspend_to_observed(es, self, next);
     begin_suspension(es, self, false);

@@ -15,6 +15,15 @@
  */
 void abti_serve_migration(abti_unit *self);
 
+/* The same for the target of a directed switch, which runs here next all the same, unless it is cancelled. */
+void abti_serve_target_slow(abti_unit *next) ABTI_COLD;
+
+ABTI_INLINE void abti_serve_target(abti_unit *next)
+{
+    if (abti_has_requests(next))
+        abti_serve_target_slow(next);
+}
+
 /* While waits are observed. */
 void abti_note_wait(abti_unit *self);
 
@@ -115,7 +124,9 @@ ABTI_INLINE void abti_unblock(abti_unit *unit, ABT_pool_context context)
 /* Blocks the calling ULT until abti_unblock. The scheduler's next unit runs. */
 int abti_suspend(abti_es *es, abti_unit *self);
 
-/* Blocks the calling ULT in the same way, and `next`, which the caller has popped, runs. */
+/*
+ * Blocks the calling ULT in the same way, and `next`, which the caller has popped, runs. The caller counts the switch.
+ */
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next);
 
 /* Says that a ULT is blocked, when it has left its stack. */

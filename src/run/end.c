@@ -22,7 +22,6 @@
 #include "rt/rt.h"
 #include "run/block.h"
 #include "run/row.h"
-#include "run/yield.h"
 #include "switch/observed.h"
 #include "unit/stackuse.h"
 
@@ -430,7 +429,7 @@ void abti_ult_exit_to(abti_unit *next)
 {
     abti_es *es = abti_es_self;
     if (next)
-        es = abti_direct_begin(es);
+        abti_serve_target(next);
     abti_tool_event_finish(es, es->cur);
     exit_to(es, es->cur, next);
 }

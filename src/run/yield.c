@@ -6,7 +6,7 @@
 #include "pick/sched.h"
 #include "pool/builtin.h"
 #include "pool/member.h"
-#include "pool/thief.h"
+#include "run/block.h"
 #include "run/end.h"
 #include "run/migrate.h"
 #include "unit/stackuse.h"
@@ -264,7 +264,6 @@ ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
 
 struct queue_arg {
     abti_unit *unit;
-    abti_pool *pool;
     ABT_pool_context context;
 };
 
@@ -272,142 +271,37 @@ static void after_queue(void *arg)
 {
     struct queue_arg queue = *(struct queue_arg *)arg; /* the original is stored on the stack of the unit, which may run
                                                           on at once */
-    abti_pool_push(queue.pool, queue.unit, queue.context);
+    abti_pool_push(queue.unit->pool, queue.unit, queue.context);
 }
 
-static ABTI_NOINLINE ABTI_COLD int yield_in_slow(abti_es *es, abti_unit *self, abti_unit *next, struct queue_arg *queue)
+static ABTI_NOINLINE ABTI_COLD int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *next, struct queue_arg *queue)
 {
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as in yield_in */
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as in yield_to_queued */
     return abti_leave_to(es, self, next, after_queue, queue);
 }
 
-/*
- * It is queued in the pool, of which it need not be a member, and `next` runs, or the parent if that is NULL. relaxed:
- * queries may see the state late.
- */
-static ABTI_NOINLINE int yield_in(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context,
-                                  abti_pool *pool)
+/* The caller goes to its pool when it has left its stack. relaxed: queries may see the state late. */
+static ABTI_NOINLINE int yield_to_queued(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     abti_assert(es == abti_es_self && es->cur == self && self != next);
-    struct queue_arg queue = {self, pool, context};
-    if (ABTI_UNLIKELY(!next || !abti_is_resumable(next) || abti_switch_is_slow(es) ||
-                      abti_stack_has_canary(self->stack)))
-        return yield_in_slow(es, self, next, &queue);
+    struct queue_arg queue = {self, context};
+    if (ABTI_UNLIKELY(!abti_is_resumable(next) || abti_switch_is_slow(es) || abti_stack_has_canary(self->stack)))
+        return yield_to_slow(es, self, next, &queue);
     abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
     return abti_ctx_switch_after(&self->ctx, next->ctx, after_queue, &queue);
 }
 
-/*
- * Where a ULT is queued that gives way: in its pool if the scheduler that runs it uses that, and otherwise in a pool of
- * that scheduler. Of a predefined one that is the last in the order of choice, since what is in the others runs before.
- * Of a user-defined one it is the first, as for units that migrate to its stream: its loop may never look at others.
- * NULL: there is none. relaxed: a racy read will do.
- */
-static abti_pool *pool_to_wait_in(abti_es *es, abti_unit *self)
-{
-    abti_sched *sched = abti_sched_in(es->parent);
-    if (!sched || sched->num_pools == 0)
-        return abti_load_relaxed(&self->pool->num_scheds) > 0 ? self->pool : NULL;
-    if (abti_sched_uses(sched, self->pool))
-        return self->pool;
-    return abti_sched_is_predefined(sched) ? sched->order[sched->num_pools - 1] : sched->pools[0];
-}
-
-/* Whoever runs the unit clears this. relaxed: only the streams that run the ULT look at it. */
-static void keep_unit_in_hand(abti_unit *self)
-{
-    abti_store_relaxed(&self->held, ABTI_HELD_WITH_UNIT);
-}
-
-/*
- * A RANDWS scheduler steals from the tail of a pool that is not its own, where a ULT that yields goes: after a look at
- * events it would always get the caller back. So a ULT that has been queued in such a pool yields to what the scheduler
- * would steal there while the ULT is not in the pool itself.
- */
-static void yield_to_stolen(abti_es *es, abti_unit *self, abti_pool *pool)
-{
-    abti_sched *sched = abti_sched_in(es->parent);
-    if (!sched || sched->kind != ABT_SCHED_RANDWS || !abti_pool_answers(pool) || !abti_sched_uses(sched, pool) ||
-        pool == sched->pools[0])
-        return;
-    abti_unit *next = abti_steal(&sched->robber, pool);
-    if (!next)
-        return;
-    abti_assert(next != self);
-    abti_tool_event_own(ABTI_EVENT_STEAL, es, next);
-    abti_budget_count_left(es);
-    keep_unit_in_hand(self);
-    (void)yield_in(es, self, next, ABT_POOL_CONTEXT_OP_THREAD_YIELD, pool);
-}
-
-/*
- * It yields in the pool, of which it does not become a member for good. Only a user-defined pool has to make a unit for
- * it first, as for one that migrates there, and may refuse. A user's scheduler that gives the pool with each unit makes
- * it a member, too.
- */
-static void give_way_in(abti_unit *self, abti_pool *pool)
-{
-    abti_pool *home = self->pool;
-    if (abti_pool_is_user(pool) && abti_unit_associate(self, pool) != ABT_SUCCESS)
-        return;
-    keep_unit_in_hand(self);
-    if (pool == self->pool)
-        (void)abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    else
-        (void)yield_in(abti_es_self, self, NULL, ABT_POOL_CONTEXT_OP_THREAD_YIELD, pool);
-    yield_to_stolen(abti_es_self, self, pool);
-    int code = pool == self->pool ? abti_unit_associate(self, home) : ABT_SUCCESS;
-    /* If its own pool refuses it, it stays a unit of this one. */
-    abti_assert(code == ABT_SUCCESS || abti_pool_is_user(home));
-    (void)code;
-}
-
-/*
- * It yields, unless it would not come back. It is not cancelled meanwhile, nor does it migrate: the unit that it has in
- * hand would be lost, or the migration. The number of switches between two looks varies at random: of ULTs that switch
- * in a ring it would else be the same one that yields each time, perhaps to nobody, since its pool is the first in the
- * scheduler's order of choice.
- */
-abti_es *abti_direct_give_way(abti_es *es)
-{
-    abti_unit *self = es->cur;
-    abti_assert(es == abti_es_self && es->parent && !abti_unit_is_tasklet(self));
-    if (abti_direct_goes_on(es))
-        return es;
-    abti_pool *pool = pool_to_wait_in(es, self);
-    if (pool)
-        give_way_in(self, pool);
-    abti_store_relaxed(&self->held, 0); /* relaxed: only the streams that run the ULT look at it */
-    es = abti_es_self;
-    if (abti_budget_is_exhausted(es)) /* the loop of a user's scheduler does not fill it */
-        abti_budget_fill(es, abti_rt.config.sched_event_freq);
-    es->random = es->random * 1664525 + 1013904223; /* a linear congruential generator, whose high bits are good */
-    abti_budget_shorten(es, es->random >> 29);
-    return es;
-}
-
 /* A unit of a private pool may be in there before it has left its stack, as yield_to_parent says. relaxed: as above */
-ABTI_INLINE int yield_to_body(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+ABTI_HOT int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     abti_assert(es->cur == self && next && next != self);
+    abti_serve_target(next);
     abti_pool *pool = self->pool;
     if (!abti_pool_is_host(es, pool) || abti_switch_is_slow(es))
-        return yield_in(es, self, next, context, pool);
+        return yield_to_queued(es, self, next, context);
     abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&pool->queue, self);
     return abti_leave(es, self, next, NULL, NULL);
-}
-
-/* Apart, so that the quick path keeps nothing for a call. */
-static ABTI_COLD int yield_to_late(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
-{
-    return yield_to_body(abti_direct_give_way(es), self, next, context);
-}
-
-ABTI_HOT int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
-{
-    return ABTI_LIKELY(abti_budget_take(es)) ? yield_to_body(es, self, next, context)
-                                             : yield_to_late(es, self, next, context);
 }

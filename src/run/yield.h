@@ -31,19 +31,7 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
     return abti_ctx_switch(&self->ctx, next->ctx);
 }
 
-/*
- * A look is due: lets the scheduler look at events, and others run, if there are any, before the calling ULT makes a
- * switch to a unit that it has in hand. Returns the ES on which it goes on.
- */
-abti_es *abti_direct_give_way(abti_es *es) ABTI_COLD;
-
-/* Counts a switch of the calling ULT to a unit that its user has chosen. Whoever has waited for a turn runs before. */
-ABTI_INLINE abti_es *abti_direct_begin(abti_es *es)
-{
-    return ABTI_LIKELY(abti_budget_take(es)) ? es : abti_direct_give_way(es);
-}
-
-/* Puts the calling ULT back to its pool, and `next`, popped or new, runs. */
+/* Puts the calling ULT back to its pool, and `next`, popped or new, runs. The caller counts the switch. */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
 
 /*

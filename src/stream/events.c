@@ -48,7 +48,8 @@ static void recall_loot(abti_sched *sched)
         abti_loot_recall(sched->pools[i]);
 }
 
-void abti_es_check_events(abti_es *es, abti_sched *sched)
+/* Does all that runs no other unit. */
+static void look_at_events(abti_es *es, abti_sched *sched)
 {
     abti_assert(es && es == abti_es_self && sched);
     if (sched->has_private)
@@ -80,8 +81,35 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         atomic_fetch_and(&es->requests, ~(requests & (ABTI_ES_REQ_LOOK | ABTI_ES_REQ_SEEN)));
     if (requests & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
-    if (requests & ABTI_ES_REQ_RETURN)
+}
+
+void abti_es_check_events(abti_es *es, abti_sched *sched)
+{
+    look_at_events(es, sched);
+    /* seq_cst: pairs with abti_es_notify */
+    if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_RETURN))
         abti_blocking_serve(es);
+}
+
+/*
+ * The unit that it is about to switch to is in no pool, and the caller goes back to its pool only by that switch: so
+ * nothing may switch here. All that is called is the library's own, callbacks of drivers and pollers, which must not
+ * wait, and a function of the scheduler, which runs as a tasklet. The number of switches between two looks varies at
+ * random. Else it could be a directed switch each time that finds the budget used up, and never a yield, by which the
+ * scheduler gets its turn.
+ */
+void abti_direct_look(abti_es *es)
+{
+    abti_sched *sched = abti_sched_in(es->parent);
+    abti_assert(es == abti_es_self && !abti_unit_is_tasklet(es->cur));
+    if (!sched)
+        sched = atomic_load(&es->main_sched); /* a ULT runs the caller that is no scheduler. seq_cst: of no use */
+    abti_budget_fill(es, sched->event_freq);
+    es->random = es->random * 1664525 + 1013904223; /* a linear congruential generator, whose high bits are good */
+    abti_budget_shorten(es, es->random >> 29);
+    look_at_events(es, sched);
+    if (sched->ops->look)
+        sched->ops->look(sched);
 }
 
 /*

@@ -4,6 +4,7 @@
 #define ABTI_STREAM_EVENTS_H
 
 #include <stdbool.h>
+#include "pick/budget.h"
 #include "rt/types.h"
 
 /*
@@ -17,6 +18,20 @@ void abti_es_request(abti_es *es, unsigned requests);
  * of that, and calls pollers. The ES itself calls it, for the scheduler that it runs.
  */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
+
+/*
+ * The same for the calling ULT, which is about to switch to a unit that its user has chosen, and that it owns. Nothing
+ * that has to run another unit is done: units that return from blocking regions wait for their scheduler, as all others
+ * do.
+ */
+void abti_direct_look(abti_es *es) ABTI_COLD;
+
+/* Counts such a switch. A look at events that is due is made at once. */
+ABTI_INLINE void abti_direct_count(abti_es *es)
+{
+    if (ABTI_UNLIKELY(!abti_budget_take(es)))
+        abti_direct_look(es);
+}
 
 /*
  * Whether a unit is in a pool of the scheduler, or blocked out of a pool that nobody else serves: "has work" of the

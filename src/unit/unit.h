@@ -90,7 +90,7 @@ struct ABT_thread_opaque {
          * es         index of the ES that ran it last; ABTI_ES_NONE: it has not started
          * state      enum ABT_thread_state but TERMINATED, which is the join word's; and a mark
          * held       the unit is not to be cancelled before it has run again, since others know what is on its stack.
-         *            The unit stores it, 1 or ABTI_HELD_WITH_UNIT; it is cleared when the unit runs
+         *            The unit stores it; it is cleared when the unit runs
          */
         struct {
             ABTI_LOW_FIRST_6(uint16_t flags, _Atomic(uint8_t) requests, _Atomic(uint8_t) cold, _Atomic(uint16_t) es,
@@ -124,9 +124,6 @@ enum { ABTI_COLD_NONE = 0, ABTI_COLD_BUSY = 1, ABTI_COLD_READY = 2, ABTI_COLD_PI
 _Static_assert(sizeof(abti_unit) == 64, "one cache line");
 _Static_assert(offsetof(abti_unit, meta) == offsetof(abti_unit, join) + 8 && offsetof(abti_unit, join) % 16 == 0,
                "join and meta are written as one");
-
-/* The unit has another one in hand, which is in no pool: it does not migrate either before it has run again. */
-enum { ABTI_HELD_WITH_UNIT = 2 };
 
 /* This is not the index of any ES, and it is zero, so that a new unit's meta word is its flags. */
 #define ABTI_ES_NONE 0u
@@ -288,12 +285,10 @@ ABTI_INLINE bool abti_unit_is_cancelled(abti_unit *unit)
     return (requests & (ABTI_REQ_CANCEL | ABTI_REQ_OFF)) == ABTI_REQ_CANCEL && !abti_load_relaxed(&unit->held);
 }
 
-/* Whether it is to go to another pool before it runs on. One that has a unit in hand waits until it has none.
- * relaxed: as above. */
+/* Whether it is to go to another pool before it runs on. relaxed: as above */
 ABTI_INLINE bool abti_unit_is_to_migrate(abti_unit *unit)
 {
-    return (abti_load_relaxed(&unit->requests) & ABTI_REQ_MIGRATE) &&
-           abti_load_relaxed(&unit->held) != ABTI_HELD_WITH_UNIT;
+    return abti_load_relaxed(&unit->requests) & ABTI_REQ_MIGRATE;
 }
 
 /*

@@ -1,98 +1,117 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ULTs switch to one another by name, for as long as others have not run: a ULT that is ready in each of their pools,
- * and one that sleeps. These switches count as others do, so that events are looked at and those in the pools get a
- * turn. The two ULTs are in one pool, or in two of one scheduler, or one or both are in pools that no scheduler uses,
- * or one that does not run. The scheduler may be a user-defined one, with user-defined pools, too. Only switches count
- * while some other could run: what a switch takes, and how late a sleeper falls asleep, depends on the machine.
+ * Directed switches go straight: the target runs next on the stream, always, whatever else is ready in its pools. Two
+ * ULTs switch to one another by name, or one makes others and is gone to by them, thousands of times, beside ULTs that
+ * are ready in each pool of the scheduler: none of these runs in between. But what needs no other unit is served all
+ * the same: a deadline passes, a poller is called, the stream halts for a dump. The ULTs are in one pool, or in two of
+ * one scheduler, or in pools that no scheduler uses. The scheduler may be a user-defined one, with user-defined pools,
+ * a stacked one, or that of a thread that has entered, and a tool may watch.
  */
 #include "handle_pool.h"
 #include "regress.h"
 
-/* Switches after which the others are taken to starve. In a good run some 500 are made while one of them could run. */
-enum { ENOUGH = 100000 };
+enum { SWITCHES = 10000 };
 
 static ABT_pool pools[2];             /* of the scheduler */
 static struct handle_pool handles[2]; /* of them, where they are user-defined */
 static int num_pools;
 static ABT_pool homes[2]; /* of the pair */
 static ABT_thread pair[2], sleeping;
-static atomic_int others; /* that have yet to run */
-static atomic_int ready;  /* of these, those that do not sleep */
-static double due;        /* when the last of the sleepers is to wake */
-static atomic_long switches;
-static long starved; /* switches in a row while some other could run */
-static bool gave_up;
+static bool playing; /* the switches have begun, and are not over */
+static bool naps;    /* the sleeper slept when they began */
+static long switches, strays, intruders;
+static double begun;
+static atomic_int polls, dumps;
+static FILE *nowhere;
+static ABT_eventual never; /* it is not set */
 static ABT_eventual over;  /* set when a chain has ended */
-static ABT_eventual never; /* not set while anybody waits for it with a deadline of interest */
 
-static bool goes_on(void)
-{
-    starved = atomic_load(&ready) > 0 || now() >= due ? starved + 1 : 0;
-    gave_up = gave_up || (atomic_load(&others) > 0 && starved > ENOUGH);
-    if (atomic_load(&others) == 0 || gave_up)
-        return false;
-    atomic_fetch_add(&switches, 1);
-    return true;
-}
-
-static ABT_thread partner(const void *arg)
-{
-    return pair[arg == &pair[0]];
-}
-
-/* Where the next one of a chain goes: they are in both pools by turns. */
-static ABT_pool next_pool(void)
-{
-    return pools[atomic_load(&switches) % 2];
-}
-
-static void yields_to(void *arg)
-{
-    while (goes_on())
-        must(ABT_thread_yield_to(partner(arg)));
-}
-
-static bool is_blocked(ABT_thread thread)
+static ABT_thread_state state_of(ABT_thread thread)
 {
     ABT_thread_state state;
 
     must(ABT_thread_get_state(thread, &state));
-    return state == ABT_THREAD_STATE_BLOCKED;
+    return state;
 }
 
-/* The second one suspends itself before the first one begins. */
-static void begin(const void *arg)
+/* --- Who runs next --- */
+
+static ABT_thread expected; /* the null handle: a new one, which nobody knows yet */
+
+static void expect(ABT_thread thread)
 {
-    if (arg == &pair[1])
-        must(ABT_self_suspend());
-    else
-        while (!is_blocked(pair[1]))
-            must(ABT_self_yield());
+    expected = thread;
+    switches++;
 }
 
-static void release_partner(const void *arg)
+/* Is called by a ULT that has been gone to. */
+static void arrive(void)
 {
-    if (is_blocked(partner(arg)))
-        must(ABT_thread_resume(partner(arg)));
+    ABT_thread self;
+
+    must(ABT_self_get_thread(&self));
+    if (playing && expected != ABT_THREAD_NULL && expected != self)
+        strays++;
 }
 
-static void resumes_and_suspends(void *arg)
+static int poll(void *arg)
 {
-    begin(arg);
-    while (goes_on())
-        must(ABT_self_resume_suspend_to(partner(arg)));
-    release_partner(arg);
+    (void)arg;
+    atomic_fetch_add(&polls, 1);
+    return 0;
 }
 
-/* For a target that is not ready, too. */
-static void yields_to_all(void *arg)
+static void dumped(ABT_bool timed_out, void *arg)
 {
-    while (goes_on()) {
-        must(ABT_thread_yield_to(partner(arg)));
-        must(ABT_thread_yield_to(sleeping));
-    }
+    (void)arg;
+    if (timed_out == ABT_FALSE)
+        atomic_fetch_add(&dumps, 1);
 }
+
+static void begin_switches(void)
+{
+    must(ABT_self_get_thread(&expected));
+    playing = true;
+    switches = strays = intruders = 0;
+    naps = state_of(sleeping) == ABT_THREAD_STATE_BLOCKED;
+    begun = now();
+    atomic_store(&polls, 0);
+    atomic_store(&dumps, 0);
+    must(ABT_info_trigger_print_all_thread_stacks(nowhere, -1.0, dumped, NULL));
+}
+
+static bool is_served(void)
+{
+    return atomic_load(&polls) > 0 && atomic_load(&dumps) > 0 &&
+           !(naps && state_of(sleeping) == ABT_THREAD_STATE_BLOCKED);
+}
+
+/* The time is for a stream that serves nothing. */
+static bool goes_on(void)
+{
+    if (playing && switches >= SWITCHES && (is_served() || now() - begun > 30))
+        playing = false;
+    return playing;
+}
+
+static void other(void *arg)
+{
+    (void)arg;
+    if (playing)
+        intruders++;
+}
+
+static void sleeper(void *arg)
+{
+    int index;
+
+    (void)arg;
+    if (ABTX_eventual_wait_any_until(1, &never, &index, (int64_t)((now() + 20e-3) * 1e9)) != ABT_ERR_COND_TIMEDOUT)
+        bail_out("a sleeper was woken");
+    other(NULL);
+}
+
+/* --- Pairs --- */
 
 static void take_out(ABT_thread thread)
 {
@@ -104,153 +123,250 @@ static void take_out(ABT_thread thread)
     must(ABT_pool_remove(pool, unit));
 }
 
-static void suspends_to(void *arg)
+static void by_thread_yield_to(ABT_thread partner)
 {
-    begin(arg);
-    while (goes_on()) {
-        must(ABT_thread_resume(partner(arg)));
-        take_out(partner(arg));
-        must(ABT_self_suspend_to(partner(arg)));
-    }
-    release_partner(arg);
+    must(ABT_thread_yield_to(partner));
 }
 
-/* Each ends for the next one, until the others have run, and frees the one that has ended for it. */
+/* To one that is not ready there is no switch, and from a user-defined pool none. */
+static void by_thread_yield_to_twice(ABT_thread partner)
+{
+    if (state_of(sleeping) == ABT_THREAD_STATE_BLOCKED) {
+        int code = ABT_thread_yield_to(sleeping);
+        if (code != ABT_ERR_POOL)
+            must(code);
+    }
+    must(ABT_thread_yield_to(partner));
+}
+
+static void by_yield_to(ABT_thread partner)
+{
+    take_out(partner);
+    must(ABT_self_yield_to(partner));
+}
+
+static void by_suspend_to(ABT_thread partner)
+{
+    if (state_of(partner) == ABT_THREAD_STATE_BLOCKED)
+        must(ABT_thread_resume(partner));
+    take_out(partner);
+    must(ABT_self_suspend_to(partner));
+}
+
+static void by_resume_yield_to(ABT_thread partner)
+{
+    if (state_of(partner) == ABT_THREAD_STATE_BLOCKED)
+        must(ABT_self_resume_yield_to(partner));
+    else
+        by_suspend_to(partner);
+}
+
+static void by_resume_suspend_to(ABT_thread partner)
+{
+    must(ABT_self_resume_suspend_to(partner));
+}
+
+static const struct way_to_switch {
+    const char *name;
+    void (*go)(ABT_thread partner);
+    bool resumes; /* the second of the pair suspends itself first */
+} ways[] = {
+    {"self_resume_suspend_to", by_resume_suspend_to, true},
+    {"self_resume_yield_to and suspend_to", by_resume_yield_to, true},
+    {"self_suspend_to", by_suspend_to, true},
+    {"self_yield_to", by_yield_to, false},
+    {"thread_yield_to", by_thread_yield_to, false},
+    {"thread_yield_to, also of one that sleeps", by_thread_yield_to_twice, false},
+};
+static const struct way_to_switch *way;
+
+/* The first that sees the end goes on in the other, which perhaps nobody else would run. */
+static void leave_to(ABT_thread partner)
+{
+    ABT_thread_state state = state_of(partner);
+
+    if (state == ABT_THREAD_STATE_BLOCKED)
+        must(ABT_self_resume_exit_to(partner));
+    if (state == ABT_THREAD_STATE_READY) {
+        take_out(partner);
+        must(ABT_self_exit_to(partner));
+    }
+}
+
+static void one_of_pair(void *arg)
+{
+    ABT_thread partner = pair[arg == &pair[0]];
+
+    if (arg == &pair[0])
+        begin_switches();
+    else if (way->resumes)
+        must(ABT_self_suspend());
+    for (arrive(); goes_on(); arrive()) {
+        expect(partner);
+        way->go(partner);
+    }
+    leave_to(partner);
+}
+
+/* --- Chains --- */
+
+/* Where the next one of a chain goes: they are in both pools by turns. */
+static ABT_pool next_pool(void)
+{
+    return homes[switches % 2];
+}
+
+static void end_chain(ABT_thread *last)
+{
+    must(ABT_self_get_thread(last));
+    must(ABT_eventual_set(over, NULL, 0));
+}
+
+/* Each ends for the next one, and frees the one that has ended for it. */
 static void exits_to(void *arg)
 {
     ABT_thread *last = arg, next;
 
+    arrive();
     if (*last != ABT_THREAD_NULL)
         must(ABT_thread_free(last));
-    must(ABT_self_get_thread(last));
+    else
+        begin_switches();
     if (!goes_on()) {
-        must(ABT_eventual_set(over, NULL, 0));
+        end_chain(last);
         return;
     }
+    must(ABT_self_get_thread(last));
     must(ABT_thread_create(next_pool(), exits_to, arg, ABT_THREAD_ATTR_NULL, &next));
     take_out(next);
+    expect(next);
     must(ABT_self_exit_to(next));
 }
 
-/* Each makes the next one, until the others have run. */
+/* The same, for one that has started and suspended itself to go back to its maker. */
+static void resumes_and_exits(void *arg)
+{
+    ABT_thread *last = arg, maker = *last, next;
+
+    arrive();
+    if (maker != ABT_THREAD_NULL) {
+        take_out(maker);
+        expect(maker);
+        must(ABT_self_suspend_to(maker));
+        arrive();
+        must(ABT_thread_free(&maker));
+    } else {
+        begin_switches();
+    }
+    if (!goes_on()) {
+        end_chain(last);
+        return;
+    }
+    must(ABT_self_get_thread(last));
+    expect(ABT_THREAD_NULL);
+    must(ABT_thread_create_to(next_pool(), resumes_and_exits, arg, ABT_THREAD_ATTR_NULL, &next));
+    arrive();
+    expect(next);
+    must(ABT_self_resume_exit_to(next));
+}
+
+static void goes_back(void *arg)
+{
+    ABT_thread maker = *(ABT_thread *)arg;
+
+    arrive();
+    take_out(maker);
+    expect(maker);
+    must(ABT_self_exit_to(maker));
+}
+
+/* One makes another one, and revives it. It ends for its maker each time. */
 static void creates_to(void *arg)
 {
-    ABT_thread next;
+    ABT_thread *self = arg, next;
 
-    if (goes_on()) {
-        must(ABT_thread_create_to(next_pool(), creates_to, arg, ABT_THREAD_ATTR_NULL, &next));
+    must(ABT_self_get_thread(self));
+    for (begin_switches(); goes_on();) {
+        expect(ABT_THREAD_NULL);
+        must(ABT_thread_create_to(next_pool(), goes_back, self, ABT_THREAD_ATTR_NULL, &next));
+        arrive();
+        expect(next);
+        must(ABT_thread_revive_to(next_pool(), goes_back, self, &next));
+        arrive();
         must(ABT_thread_free(&next));
-    } else {
-        must(ABT_eventual_set(over, NULL, 0));
     }
+    end_chain(self);
 }
 
-/* As a deadline is given. */
-static int64_t in_ns(double seconds)
+/* --- Plays --- */
+
+static ABT_thread rest[4];
+static int num_rest;
+
+static void add_to_rest(ABT_pool pool, void (*func)(void *))
 {
-    return (int64_t)(seconds * 1e9);
+    must(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, &rest[num_rest++]));
 }
 
-static void count_run(void)
+static void add_sleeper(void)
 {
-    atomic_fetch_sub(&others, 1);
-    starved = 0;
+    num_rest = 0;
+    add_to_rest(pools[0], sleeper);
+    sleeping = rest[0];
+    while (state_of(sleeping) == ABT_THREAD_STATE_READY)
+        must(ABT_self_yield());
 }
 
-static ABT_pool target = ABT_POOL_NULL;
-
-static void other(void *arg)
+static void add_others(void)
 {
-    (void)arg;
-    if (target != ABT_POOL_NULL)
-        (void)ABT_thread_migrate_to_pool(pair[0], target); /* it may be there already */
-    atomic_fetch_sub(&ready, 1);
-    count_run();
-}
-
-/* It wakes at a point in time: if the system takes the processor away before it sleeps, it wakes no later for that. */
-static void sleeper(void *arg)
-{
-    int index;
-
-    (void)arg;
-    due = now() + 2e-3;
-    atomic_fetch_sub(&ready, 1);
-    if (ABTX_eventual_wait_any_until(1, &never, &index, in_ns(due)) != ABT_ERR_COND_TIMEDOUT)
-        bail_out("a sleeper was woken");
-    count_run();
+    for (int i = 0; i < num_pools; i++)
+        add_to_rest(pools[i], other);
 }
 
 static void judge(const char *name, const char *how)
 {
-    ok(!gave_up, "%s, %s: others have run, %ld switches", name, how, atomic_load(&switches));
-}
-
-/* Others, in each pool that the scheduler uses: some at the head, and some at the tail, behind what is made between. */
-static ABT_thread rest[6];
-static int num_rest;
-
-static void add_others(void (*func)(void *))
-{
-    for (int i = 0; i < num_pools; i++)
-        must(ABT_thread_create(pools[i], func, NULL, ABT_THREAD_ATTR_NULL, &rest[num_rest++]));
-}
-
-static void begin_play(void)
-{
-    num_rest = 0;
-    starved = 0;
-    gave_up = false;
-    must(ABT_eventual_reset(over));
-    atomic_store(&others, 3 * num_pools);
-    atomic_store(&ready, 3 * num_pools);
-    atomic_store(&switches, 0);
-    add_others(sleeper);
-    sleeping = rest[0];
-    add_others(other);
-}
-
-static void play_pair(const char *name, const char *how, void (*func)(void *))
-{
-    begin_play();
-    for (int i = 0; i < 2; i++)
-        must(ABT_thread_create(homes[i], func, &pair[i], ABT_THREAD_ATTR_NULL, &pair[i]));
-    add_others(other);
-    /* In two pools the scheduler would perhaps always choose the first one, and in pools apart it chooses none. */
-    must(ABT_thread_yield_to(pair[1]));
-    int code = ABT_thread_yield_to(pair[0]);
-    if (code != ABT_ERR_POOL) /* it may wait in a user-defined pool, out of which none is taken */
-        must(code);
-    must(ABT_thread_join_many(2, pair));
-    judge(name, how);
+    ok(strays == 0 && intruders == 0, "%s, %s: each target ran next, of %ld switches", name, how, switches);
+    ok(is_served(), "%s, %s: timers, pollers and requests are served", name, how);
     must(ABT_thread_free_many(num_rest, rest));
+}
+
+static void play_pair(const char *name)
+{
+    add_sleeper();
+    for (int i = 0; i < 2; i++)
+        must(ABT_thread_create(homes[i], one_of_pair, &pair[i], ABT_THREAD_ATTR_NULL, &pair[i]));
+    if (way->resumes)
+        must(ABT_thread_yield_to(pair[1]));
+    add_others();
+    must(ABT_thread_yield_to(pair[0]));
     must(ABT_thread_free_many(2, pair));
+    judge(name, way->name);
 }
 
 static void play_chain(const char *name, const char *how, void (*func)(void *))
 {
     ABT_thread first, last = ABT_THREAD_NULL;
 
-    begin_play();
-    must(ABT_thread_create(pools[0], func, &last, ABT_THREAD_ATTR_NULL, &first));
-    add_others(other);
-    must(ABT_thread_free_many(num_rest, rest));
+    add_sleeper();
+    add_others();
+    must(ABT_eventual_reset(over));
+    must(ABT_thread_create(homes[0], func, &last, ABT_THREAD_ATTR_NULL, &first));
+    must(ABT_thread_yield_to(first));
     must(ABT_eventual_wait(over, NULL));
-    must(ABT_thread_free(last == ABT_THREAD_NULL ? &first : &last));
+    must(ABT_thread_free(&last));
     judge(name, how);
 }
 
-static void play(const char *name, bool randws)
+static void play(const char *name)
 {
-    play_pair(name, "thread_yield_to", yields_to);
-    play_pair(name, "thread_yield_to, also of one that sleeps", yields_to_all);
-    play_pair(name, "self_resume_suspend_to", resumes_and_suspends);
-    play_pair(name, "self_suspend_to", suspends_to);
+    for (way = ways; way < ways + sizeof(ways) / sizeof(ways[0]); way++)
+        play_pair(name);
     play_chain(name, "self_exit_to", exits_to);
-    /* It leaves units behind in the first pool, and by RANDWS's choice the others are looked at when that is empty. */
-    if (!randws || num_pools == 1)
-        play_chain(name, "thread_create_to", creates_to);
+    play_chain(name, "self_resume_exit_to", resumes_and_exits);
+    play_chain(name, "thread_create_to and revive_to", creates_to);
 }
+
+/* --- Schedulers --- */
 
 static void run(ABT_sched sched)
 {
@@ -330,21 +446,19 @@ static const struct kind {
     ABT_pool_kind pool_kind;
     ABT_pool_access access;
     ABT_sched_predef sched;
-    bool deadline; /* far away, and armed all the time: whoever yields at a look at events leaves to the scheduler */
     enum way way;
     bool user_pools;
 } kinds[] = {
-    {"private pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_BASIC, .deadline = false},
-    {"shared pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_PRIO, .deadline = false},
-    {"BASIC_WAIT", ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_SCHED_BASIC_WAIT, .deadline = false},
-    {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, .deadline = false},
-    {"RANDWS pools beside a deadline", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, .deadline = true},
+    {"private pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_BASIC, .way = PREDEFINED},
+    {"shared pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_PRIO, .way = PREDEFINED},
+    {"BASIC_WAIT", ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_SCHED_BASIC_WAIT, .way = PREDEFINED},
+    {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, .way = PREDEFINED},
     {"a user's scheduler", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, .way = BY_LOOP},
     {"one that runs units", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_DEFAULT, .way = BY_UNITS},
     {"one that picks", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, .way = PICKS},
 };
 
-/* Pools of the user's are for ULTs in other pools only: there is no taking out of them. */
+/* These are for other ULTs than the pair: none is taken out of such a pool. */
 static const struct kind user_kinds[] = {
     {"user-defined pools", .sched = ABT_SCHED_BASIC, .user_pools = true},
     {"a user's scheduler and pools", .way = BY_LOOP, .user_pools = true},
@@ -391,27 +505,6 @@ static void end_pools(ABT_xstream self, const struct kind *kind)
     }
 }
 
-static void waits_long(void *arg)
-{
-    int index;
-
-    (void)arg;
-    must(ABTX_eventual_wait_any_until(1, &never, &index, in_ns(now() + 3600)));
-}
-
-static void play_beside_deadline(const char *name, bool randws)
-{
-    ABT_thread thread;
-
-    must(ABT_thread_create(pools[0], waits_long, NULL, ABT_THREAD_ATTR_NULL, &thread));
-    while (!is_blocked(thread))
-        must(ABT_self_yield());
-    play(name, randws);
-    must(ABT_eventual_set(never, NULL, 0));
-    must(ABT_thread_free(&thread));
-    must(ABT_eventual_reset(never));
-}
-
 static void play_kind(ABT_xstream self, const struct kind *kind, int num)
 {
     char name[64];
@@ -419,102 +512,140 @@ static void play_kind(ABT_xstream self, const struct kind *kind, int num)
     snprintf(name, sizeof(name), "%s, %d", kind->name, num);
     make_pools(kind, num);
     set_sched(self, kind);
-    (kind->deadline ? play_beside_deadline : play)(name, kind->sched == ABT_SCHED_RANDWS);
+    play(name);
 }
 
-/*
- * A ULT that has given way in another pool is a unit of its own pool again. But the first of the pair is to migrate
- * where `target` is a pool, which the others ask for while it may be in there.
- */
-static bool strayed, moved;
-static long spare; /* switches for that when all have run */
-
-static bool goes_on_at_home(const void *arg)
-{
-    ABT_pool pool;
-
-    must(ABT_self_get_last_pool(&pool));
-    moved = moved || (arg == &pair[0] && pool == target);
-    strayed = strayed || (target == ABT_POOL_NULL && pool != homes[arg == &pair[1]]);
-    return goes_on() || (target != ABT_POOL_NULL && !moved && spare-- > 0);
-}
-
-/* The first one that sees the end goes on in the other, which nobody else would run. */
-static void yields_to_and_exits(void *arg)
-{
-    ABT_thread_state state;
-
-    while (goes_on_at_home(arg))
-        must(ABT_thread_yield_to(partner(arg)));
-    must(ABT_thread_get_state(partner(arg), &state));
-    if (state == ABT_THREAD_STATE_READY) {
-        take_out(partner(arg));
-        must(ABT_self_exit_to(partner(arg)));
-    }
-}
-
-static void resumes_and_exits(void *arg)
-{
-    if (arg == &pair[1])
-        must(ABT_self_suspend());
-    while (goes_on_at_home(arg))
-        must(ABT_self_resume_suspend_to(partner(arg)));
-    if (is_blocked(partner(arg)))
-        must(ABT_self_resume_exit_to(partner(arg)));
-}
-
-/* `num` of the pair, the second one first, are in pools that are nobody's, or of a scheduler that does not run. */
-static void play_apart(ABT_xstream self, const struct kind *kind, int num_of_sched, int num, bool have_sched)
+/* The pair, or one of it, is in a pool that no scheduler uses. */
+static void play_apart(ABT_xstream self, const struct kind *kind)
 {
     char name[96];
-    ABT_pool apart[2];
-    ABT_sched unused = ABT_SCHED_NULL;
+    ABT_pool apart;
 
-    make_pools(kind, num_of_sched);
+    make_pools(kind, 1);
     set_sched(self, kind);
-    for (int i = 0; i < num; i++) {
-        must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &apart[i]));
-        homes[1 - i] = apart[i];
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &apart));
+    homes[0] = apart;
+    if (!kind->user_pools) {
+        snprintf(name, sizeof(name), "%s, and one apart", kind->name);
+        homes[1] = pools[0];
+        way = &ways[1];
+        play_pair(name);
     }
-    if (have_sched)
-        must(ABT_sched_create_basic(ABT_SCHED_BASIC, num, apart, ABT_SCHED_CONFIG_NULL, &unused));
-    snprintf(name, sizeof(name), "%s, %d, and %d apart%s", kind->name, num_of_sched, num,
-             have_sched ? " of a scheduler" : "");
-    strayed = false;
-    play_pair(name, "thread_yield_to", yields_to_and_exits);
-    play_pair(name, "self_resume_suspend_to", resumes_and_exits);
-    ok(!strayed, "%s: each is at home all the time", name);
+    snprintf(name, sizeof(name), "%s, and both apart", kind->name);
+    homes[1] = apart;
+    play(name);
     end_pools(self, kind);
-    if (have_sched)
-        must(ABT_sched_free(&unused));
-    for (int i = 0; i < num; i++)
-        must(ABT_pool_free(&apart[i]));
+    must(ABT_pool_free(&apart));
 }
 
-static void play_moving(ABT_xstream self, const struct kind *kind)
+static void play_all(void *arg)
 {
+    play(arg);
+}
+
+/* The scheduler is stacked in the stream's pool, and its first unit plays. */
+static void play_stacked(ABT_xstream self)
+{
+    ABT_pool main_pool;
+    ABT_sched sched;
+    ABT_thread player;
+
+    must(ABT_xstream_get_main_pools(self, 1, &main_pool));
+    make_pools(&kinds[1], 2);
+    must(ABT_sched_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_thread_create(pools[0], play_all, (void *)"a stacked scheduler", ABT_THREAD_ATTR_NULL, &player));
+    must(ABT_pool_add_sched(main_pool, sched));
+    must(ABT_thread_free(&player));
+}
+
+static void *enter(void *arg)
+{
+    ABT_xstream self;
+
+    (void)arg;
+    must(ABTX_xstream_enter(ABT_SCHED_NULL, &self));
+    must(ABTX_poller_add_every(self, poll, NULL, ABTX_FOREVER));
+    must(ABT_xstream_get_main_pools(self, 1, &pools[0]));
+    pools[1] = homes[0] = homes[1] = pools[0];
+    num_pools = 1;
+    play("a thread that has entered");
+    must(ABTX_xstream_leave(&self));
+    return NULL;
+}
+
+/* The primary stream halts for dumps meanwhile. */
+static void play_entered(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, enter, NULL) != 0)
+        bail_out("no native thread");
+    while (pthread_tryjoin_np(thread, NULL) != 0)
+        must(ABT_self_yield());
+}
+
+static void watch(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT_tool_context context, void *arg)
+{
+    (void)thread;
+    (void)xstream;
+    (void)event;
+    (void)context;
+    (void)arg;
+}
+
+static void play_observed(ABT_xstream self)
+{
+    if (!has_tool())
+        return;
+    must(ABT_tool_register_thread_callback(watch, ABT_TOOL_EVENT_THREAD_ALL, NULL));
+    play_kind(self, &kinds[0], 2);
+    must(ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_NONE, NULL));
+}
+
+/* --- Targets of which something is asked --- */
+
+static bool ran;
+
+static void tell_pool(void *arg)
+{
+    arrive();
+    must(ABT_self_get_last_pool(arg));
+    ran = true;
+}
+
+static ABT_thread ready_out_of_pool(void *arg)
+{
+    ABT_thread thread;
+
+    must(ABT_thread_create(pools[0], tell_pool, arg, ABT_THREAD_ATTR_NULL, &thread));
+    take_out(thread);
+    ran = false;
+    return thread;
+}
+
+/* One that is to migrate runs here next, as a unit of its new pool. One that is cancelled ends in place of that. */
+static void play_asked(ABT_xstream self, const struct kind *kind)
+{
+    ABT_pool pool = ABT_POOL_NULL;
+
     make_pools(kind, 2);
     set_sched(self, kind);
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &homes[0]));
-    homes[1] = homes[0];
-    target = pools[0];
-    moved = false;
-    spare = ENOUGH;
-    play_pair(kind->name, "thread_yield_to, and one migrates", yields_to_and_exits);
-    ok(moved, "%s: it has migrated", kind->name);
-    target = ABT_POOL_NULL;
-    must(ABT_pool_free(&homes[0]));
-}
-
-/* Of a user-defined pool no ULT is taken out. */
-static void play_all_apart(ABT_xstream self, const struct kind *kind)
-{
-    for (int num = 1; num <= 4; num++) {
-        if (kind->user_pools && num % 2 == 0)
-            continue;
-        play_apart(self, kind, 1 + num / 3, 1 + num % 2, false);
-        play_apart(self, kind, 1 + num / 3, 1 + num % 2, true);
-    }
+    ABT_thread thread = ready_out_of_pool(&pool), bystander;
+    must(ABT_thread_create(pools[0], other, NULL, ABT_THREAD_ATTR_NULL, &bystander));
+    must(ABT_thread_migrate_to_pool(thread, pools[1]));
+    playing = true;
+    intruders = strays = 0;
+    expect(thread);
+    must(ABT_self_yield_to(thread));
+    playing = false;
+    ok(ran && strays == 0 && pool == pools[1], "%s: a target that is to migrate runs, and has migrated", kind->name);
+    must(ABT_thread_free(&thread));
+    must(ABT_thread_free(&bystander));
+    thread = ready_out_of_pool(&pool);
+    must(ABT_thread_cancel(thread));
+    must(ABT_self_yield_to(thread));
+    must(ABT_thread_free(&thread));
+    ok(!ran, "%s: a target that is cancelled ends", kind->name);
 }
 
 int main(void)
@@ -522,24 +653,27 @@ int main(void)
     ABT_xstream self;
 
     regress_begin();
+    want_tool();
     must(ABT_init(0, NULL));
     must(ABT_self_get_xstream(&self));
     must(ABT_eventual_create(0, &over));
     must(ABT_eventual_create(0, &never));
+    must(ABTX_poller_add_every(self, poll, NULL, ABTX_FOREVER));
+    nowhere = fopen("/dev/null", "w");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         play_kind(self, &kinds[i], 1);
         play_kind(self, &kinds[i], 2);
-    }
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (!kinds[i].deadline)
-            play_all_apart(self, &kinds[i]);
-        if (kinds[i].way != PREDEFINED)
-            play_moving(self, &kinds[i]);
+        play_apart(self, &kinds[i]);
+        play_asked(self, &kinds[i]);
     }
     for (size_t i = 0; i < sizeof(user_kinds) / sizeof(user_kinds[0]); i++)
-        play_all_apart(self, &user_kinds[i]);
+        play_apart(self, &user_kinds[i]);
+    play_observed(self);
+    play_stacked(self);
+    play_entered();
     must(ABT_eventual_free(&over));
     must(ABT_eventual_free(&never));
     must(ABT_finalize());
+    fclose(nowhere);
     return done_testing();
 }
