@@ -87,6 +87,14 @@ def words_not_found(site):
             yield f"the search for \"{word}\" does not show {place} among the first five"
 
 
+def undescribed_examples(site):
+    """What the search shows below the name of an example says what it does: it is not its licence."""
+    parts, _ = search.load((site / "index.js").read_text())
+    for title, line, _ in parts:
+        if title.startswith("example ") and (not line or "SPDX" in line):
+            yield f"{title} is described as \"{line}\""
+
+
 def unlike_browser(site):
     """The words, looked for by the page's own script in a browser: the same parts are shown as by search.find."""
     parts, index = search.load((site / "index.js").read_text())
@@ -113,7 +121,7 @@ def main(man, site, doc):
     site = pathlib.Path(site).resolve()
     pages = {page.name: page.read_text() for page in sorted(pathlib.Path(man).iterdir())}
     found = [*unclear_names(pages), *untold_parameters(pages)]
-    found += [*wrong_links(site), *empty_pages(site), *cut_pictures(pathlib.Path(doc)), *words_not_found(site)]
+    found += [*wrong_links(site), *empty_pages(site), *cut_pictures(pathlib.Path(doc)), *words_not_found(site), *undescribed_examples(site)]
     found += unlike_browser(site) if BROWSER else []
     print("\n".join(found), end="\n" if found else "")
     return bool(found)

@@ -95,7 +95,7 @@ def parameters(entry):
 
 def page(entry, name, sections, date):
     """The page of one of the names of an entry. Those of one entry differ by their NAME only."""
-    lines = [f".Dd {date}", f".Dt {name.upper()} 3", ".Os libabt", ".Sh NAME", f".Nm {name}", f".Nd {escape(entry.lines[name])}"]
+    lines = [f".Dd {date}", f".Dt {name.upper()} 3", ".Os", ".Sh NAME", f".Nm {name}", f".Nd {escape(entry.lines[name])}"]
     lines += [".Sh SYNOPSIS"] + synopsis(entry)
     lines += [".Sh DESCRIPTION"]
     for text in entry.text or ["It lets the scheduler run another work unit."]:
