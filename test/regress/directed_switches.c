@@ -10,7 +10,7 @@
 #include "handle_pool.h"
 #include "regress.h"
 
-enum { SWITCHES = 10000 };
+enum { SWITCHES = 2500 }; /* at least, in each play: each function comes in some twenty */
 
 static ABT_pool pools[2];             /* of the scheduler */
 static struct handle_pool handles[2]; /* of them, where they are user-defined */
@@ -106,7 +106,7 @@ static void sleeper(void *arg)
     int index;
 
     (void)arg;
-    if (ABTX_eventual_wait_any_until(1, &never, &index, (int64_t)((now() + 20e-3) * 1e9)) != ABT_ERR_COND_TIMEDOUT)
+    if (ABTX_eventual_wait_any_until(1, &never, &index, (int64_t)((now() + 5e-3) * 1e9)) != ABT_ERR_COND_TIMEDOUT)
         bail_out("a sleeper was woken");
     other(NULL);
 }
