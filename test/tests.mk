@@ -294,6 +294,7 @@ regress_tests = \
 	test/regress/sched_reuse \
 	test/regress/sched_stack_tls \
 	test/regress/stack_guard \
+	test/regress/stacked_joins \
 	test/regress/static_tls \
 	test/regress/stack_shortage \
 	test/regress/tasklet_joiner \

@@ -164,21 +164,28 @@ static struct abti_carrier *take_returning(abti_es *es)
     return first;
 }
 
-/* Runs the unit of a carrier as a child of the calling ULT, on the carrier's thread, until the unit leaves the stream.
+/*
+ * Runs the unit of a carrier as a child of the calling ULT, on the carrier's thread, until the unit leaves the stream.
+ * If no scheduler of its pool runs here, the unit stays counted as blocked until then, see abti_is_served_below.
  */
 static void run_returned(abti_es *es, struct abti_carrier *c)
 {
     abti_unit *self = es->cur, *unit = c->unit;
+    abti_pool *pool = unit->pool;
+    bool is_served = abti_is_served_below(es, self, pool);
     struct abti_dispatch_scope scope;
     c->unit = NULL;
     es->carried.crew->num_away--;
-    abti_pool_count_left(es, unit->pool);
+    if (is_served)
+        abti_pool_count_left(es, pool);
     abti_dispatch_enter(&scope, es, NULL);
     abti_budget_count_left(es);
     abti_set_running(es, unit);
     abti_carrier_switch(es, self, c);
     es->cur = self;
     abti_dispatch_leave(&scope);
+    if (!is_served)
+        abti_pool_count_left(es, pool);
     if (es->handoff)
         (void)abti_run_child(es, es->handoff, NULL);
 }

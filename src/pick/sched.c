@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "os/annotate.h"
 #include "os/clock.h"
+#include "pool/blocked.h"
 #include "pool/builtin.h"
 #include "pool/gang.h"
 #include "pool/loot.h"
@@ -271,6 +272,12 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
 abti_sched *abti_sched_in(abti_unit *unit)
 {
     return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED) ? abti_unit_cold_get(unit)->sched : NULL;
+}
+
+bool abti_is_served_below(abti_es *es, abti_unit *parent, abti_pool *pool)
+{
+    abti_sched *sched = abti_sched_in(parent);
+    return (sched && abti_sched_uses(sched, pool)) || abti_es_serves(es, pool);
 }
 
 bool abti_serves_only(abti_es *es, abti_pool *pool)

@@ -103,6 +103,13 @@ ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
 
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool);
 
+/* Stores which pools abti_es_serves finds. The caller is the ES, or its main scheduler does not run. */
+ABTI_INLINE void abti_es_set_served(abti_es *es, const abti_sched *main_sched)
+{
+    es->served = main_sched->pools;
+    es->num_served = main_sched->num_pools;
+}
+
 /*
  * The ES becomes the host of those of the scheduler's pools that are private and have none, and is that no more. The
  * caller runs on the ES, where the scheduler is to run, or has run.
@@ -192,6 +199,14 @@ ABTI_INLINE void abti_es_pass_wake(abti_es *es, abti_sched *sched)
 
 /* Returns the scheduler that runs in the ULT, or NULL if none does. */
 abti_sched *abti_sched_in(abti_unit *unit);
+
+/*
+ * Whether a scheduler that uses the pool runs on the ES: in `parent`, the ULT that runs units there, or as the main
+ * one. A unit that runs is counted nowhere. So a unit that was blocked goes on at once only above a scheduler of its
+ * pool, which cannot end before the unit is queued or blocked again. Elsewhere the last scheduler of the pool would
+ * find no work meanwhile, and end, and an automatic pool would go with it.
+ */
+bool abti_is_served_below(abti_es *es, abti_unit *parent, abti_pool *pool);
 
 /*
  * Whether the units of the pool are the next ones to run on this ES, each in its turn: the pool is a FIFO, a predefined

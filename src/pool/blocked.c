@@ -19,15 +19,29 @@ void abti_pool_set_keeper(abti_pool *pool, abti_es *es)
     (void)keeps;
 }
 
+bool abti_es_serves(const abti_es *es, const abti_pool *pool)
+{
+    abti_assert(es == abti_es_self);
+    for (int i = 0; i < es->num_served; i++) {
+        if (es->served[i] == pool)
+            return true;
+    }
+    return false;
+}
+
+/* relaxed: the racy read of the keeper is decided by try_keep. */
+static bool becomes_keeper(abti_es *es, abti_pool *pool)
+{
+    return es && !abti_pool_is_private(pool) && !abti_load_relaxed(&pool->blocked.keeper) &&
+           abti_es_serves(es, pool) && try_keep(&pool->blocked, es);
+}
+
 void abti_pool_count_entered_slow(abti_pool *pool)
 {
     abti_es *es = abti_es_self;
     struct abti_blocked *b = &pool->blocked;
-    /*
-     * release: both pair with the acquires in blocked_entered. relaxed: the racy read of the keeper is decided by
-     * try_keep, and the keeper alone stores own_entered.
-     */
-    if (es && !abti_pool_is_private(pool) && !abti_load_relaxed(&b->keeper) && try_keep(b, es))
+    /* release: both pair with the acquires in blocked_entered. relaxed: the keeper alone stores own_entered */
+    if (becomes_keeper(es, pool))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);
     else
         abti_fetch_add_release(&b->shared_entered, 1);

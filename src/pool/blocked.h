@@ -14,7 +14,14 @@ void abti_pool_count_entered_slow(abti_pool *pool);
 
 void abti_pool_count_left_slow(abti_pool *pool);
 
-/* Whether the ES is the keeper of the pool's own pair of counts. */
+/* Whether the main scheduler of the ES, which is the caller's, uses the pool. */
+bool abti_es_serves(const abti_es *es, const abti_pool *pool);
+
+/*
+ * Whether the ES is the keeper of the pool's own pair of counts. Its main scheduler serves the pool then, or a stacked
+ * scheduler that is the host of the pool and runs there now: so the pool, and a scheduler that waits for what is blocked
+ * out of it, are there as long as the ES runs units.
+ */
 ABTI_INLINE bool abti_pool_is_keeper(abti_es *es, abti_pool *pool)
 {
     /* relaxed: only the keeper itself finds itself here, and it has stored that */

@@ -125,10 +125,12 @@ struct ABT_xstream_opaque {
     _Atomic(uint32_t) control;   /* futex word: ABTI_ES_RUN ... */
     _Atomic(int) state;          /* enum ABT_xstream_state */
     _Atomic(abti_sched *) main_sched;
-    abti_unit *main_unit; /* ULT of the main scheduler. Constant */
-    bool is_entered;      /* made around a native thread, see stream/entered.h: the primary one and others. Constant */
-    bool had_entered;     /* private: the primary ES was one that a thread had entered before ABT_init */
-    bool has_begun;       /* private: an entered ES's main scheduler has begun */
+    abti_unit *main_unit;     /* ULT of the main scheduler. Constant */
+    abti_pool *const *served; /* private: the pools of the main scheduler, see abti_es_serves */
+    int num_served;
+    bool is_entered;  /* made around a native thread, see stream/entered.h: the primary one and others. Constant */
+    bool had_entered; /* private: the primary ES was one that a thread had entered before ABT_init */
+    bool has_begun;   /* private: an entered ES's main scheduler has begun */
 
     struct abti_es_replace replace;
 

@@ -68,13 +68,22 @@ static void after_end_own_stack(void *arg)
         abti_resume_joiner(joiner);
 }
 
-/*
- * Whether the joiner slept on this ES and nothing is asked of it, so that it may go on without a pass through its pool.
- * relaxed: the index is this ES's only if this thread has stored it.
- */
+/* Whether a ULT of the pool may go on here without a pass through its pool. */
+ABTI_INLINE bool may_run_here(abti_es *es, abti_pool *pool)
+{
+    return ABTI_LIKELY(abti_pool_is_keeper(es, pool)) || abti_is_served_below(es, es->parent, pool);
+}
+
+/* Whether the joiner slept on this ES. relaxed: the index is this ES's only if this thread has stored it. */
+ABTI_INLINE bool slept_here(abti_es *es, abti_unit *joiner)
+{
+    return joiner && abti_load_relaxed(&joiner->es) == es->index;
+}
+
+/* Whether it also may go on at once, since nothing is asked of it. */
 ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
 {
-    return joiner && abti_load_relaxed(&joiner->es) == es->index && !abti_has_requests(joiner);
+    return slept_here(es, joiner) && !abti_has_requests(joiner) && may_run_here(es, joiner->pool);
 }
 
 ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
@@ -153,9 +162,9 @@ static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
 /* As can_continue_joiner, but that the joiner may have a unit left to free. */
 static bool goes_on_here(abti_es *es, abti_unit *joiner)
 {
-    /* relaxed: as there */
-    return joiner && abti_load_relaxed(&joiner->es) == es->index &&
-           !(abti_load_relaxed(&joiner->requests) & ~(unsigned)ABTI_REQ_FREE);
+    /* relaxed: its own ES has stored it */
+    return slept_here(es, joiner) && !(abti_load_relaxed(&joiner->requests) & ~(unsigned)ABTI_REQ_FREE) &&
+           may_run_here(es, joiner->pool);
 }
 
 /* Such a joiner is to go on at once. Returns what is left to it, or NULL. */
@@ -466,7 +475,7 @@ abti_unit *abti_end_for_joiner(abti_es *es, abti_unit *unit, const abti_pool *po
     if (ABTI_UNLIKELY(es != abti_es_self))
         exit(EXIT_SUCCESS); /* NOLINT: as above */
     abti_unit *joiner = abti_publish_end(es, unit);
-    if (joiner && joiner->pool == pool && can_continue_joiner(es, joiner))
+    if (slept_here(es, joiner) && joiner->pool == pool && !abti_has_requests(joiner))
         return joiner;
     if (joiner)
         abti_resume_joiner(joiner);

@@ -31,6 +31,19 @@ static void resume_waiter(abti_unit *waiter)
 }
 
 /*
+ * `next` is the main scheduler in place of `old`, which is released. The pools of the old one may get another keeper.
+ * The caller is the ES, or the ES is TERMINATED.
+ */
+static void install_main(abti_es *es, abti_sched *old, abti_sched *next)
+{
+    abti_unit_cold_get(es->main_unit)->sched = next;
+    abti_es_set_served(es, next);
+    for (int i = 0; i < old->num_pools; i++)
+        abti_pool_drop_keeper(old->pools[i], es);
+    abti_sched_release(old);
+}
+
+/*
  * Installs the scheduler that was asked for, if any, and lets the ULT that asked go on. seq_cst: the new scheduler is
  * complete before other threads find it by es->main_sched (abti_es_request), and next->es is set before
  * abti_sched_request looks at it.
@@ -51,18 +64,14 @@ static bool install_replacement(abti_es *es)
     abti_spin_unlock(&es->replace.lock);
     if (!next)
         return false;
-    abti_unit_cold_get(es->main_unit)->sched = next;
     /*
      * A join that came before asked the old scheduler to finish; from now on a join asks the new one. seq_cst: pairs
      * with abti_es_request and abti_sched_request.
      */
     if (atomic_load(&old->requests) & ABTI_SCHED_REQ_FINISH || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
         abti_sched_request(next, ABTI_SCHED_REQ_FINISH);
-    /* The pools of the old scheduler may get another host, and another keeper. */
-    abti_sched_leave_pools(es, old);
-    for (int i = 0; i < old->num_pools; i++)
-        abti_pool_drop_keeper(old->pools[i], es);
-    abti_sched_release(old);
+    abti_sched_leave_pools(es, old); /* they may get another host */
+    install_main(es, old, next);
     if (waiter)
         resume_waiter(waiter);
     return true;
@@ -254,14 +263,17 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
         abti_spin_lock(&es->replace.lock); /* the holder of the lock may look into the present one */
         atomic_store(&es->main_sched, sched);
         abti_spin_unlock(&es->replace.lock);
-        abti_unit_cold_get(es->main_unit)->sched = sched;
-        abti_sched_release(old);
+        install_main(es, old, sched);
         return ABT_SUCCESS;
     }
     abti_assert(es == abti_es_self);
     abti_unit *self = es->cur;
-    /* seq_cst: of no use; the ES itself stores es->main_sched */
-    if (abti_sched_uses(atomic_load(&es->main_sched), self->pool)) {
+    /*
+     * The ULT that waits is not counted as blocked. A stacked scheduler below it has to end, and its pools may go with
+     * it, before the main one can. seq_cst: of no use; the ES itself stores es->main_sched
+     */
+    bool is_stacked = es->parent && es->parent->flags & ABTI_UNIT_SCHED;
+    if (is_stacked || abti_sched_uses(atomic_load(&es->main_sched), self->pool)) {
         abti_assert(sched->num_pools > 0);
         int code = abti_unit_associate(self, sched->pools[0]);
         if (code != ABT_SUCCESS)

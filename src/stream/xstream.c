@@ -107,6 +107,7 @@ int abti_es_alloc(abti_sched *sched, int rank, bool is_entered, abti_es *kept, a
     abti_spin_init(&es->replace.lock, ABTI_RANK_REPLACE);
     abti_idle_init(es->idle);
     atomic_init(&es->main_sched, sched);
+    abti_es_set_served(es, sched);
     abti_budget_fill(es, sched->event_freq);
     abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
     es->main_unit->stack = NULL;
