@@ -249,6 +249,7 @@ regress_tests = \
 	test/regress/associate_blocked \
 	test/regress/associate_queried \
 	test/regress/basic_wait_pools \
+	test/regress/blocked_pool_free \
 	test/regress/cancel_waits \
 	test/regress/coroutine \
 	test/regress/busy_stream_timers \

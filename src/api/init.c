@@ -361,6 +361,7 @@ static void runtime_fini(abti_es *es)
     forget_repeated_pools(sched);
     abti_es_leave(es);
     destroy_primary_sched(sched);
+    abti_pool_destroy_orphans();
     abti_es_free_kept();
     if (abti_rt.config.stack_usage > 0)
         abti_info_print_stack_usage(stderr);

@@ -42,8 +42,11 @@ int ABT_pool_free(ABT_pool *pool)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(*pool)))
         return abti_error(ABT_ERR_INV_POOL);
+    abti_pool_await_wakers(*pool);
     if (ABTI_MISUSED(abti_misuse_of_pool(*pool, __func__)))
         return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(abti_pool_num_blocked(*pool) > 0))
+        return abti_error(ABT_ERR_POOL);
     abti_pool_destroy(*pool);
     *pool = ABT_POOL_NULL;
     return ABT_SUCCESS;

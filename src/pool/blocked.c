@@ -32,8 +32,8 @@ bool abti_es_serves(const abti_es *es, const abti_pool *pool)
 /* relaxed: the racy read of the keeper is decided by try_keep. */
 static bool becomes_keeper(abti_es *es, abti_pool *pool)
 {
-    return es && !abti_pool_is_private(pool) && !abti_load_relaxed(&pool->blocked.keeper) &&
-           abti_es_serves(es, pool) && try_keep(&pool->blocked, es);
+    return es && !abti_pool_is_private(pool) && !abti_load_relaxed(&pool->blocked.keeper) && abti_es_serves(es, pool) &&
+           try_keep(&pool->blocked, es);
 }
 
 void abti_pool_count_entered_slow(abti_pool *pool)
@@ -169,11 +169,35 @@ void abti_pool_drop_keeper(abti_pool *pool, abti_es *es)
     abti_store_release(&b->keeper, NULL);
 }
 
+/*
+ * To a user-defined pool. The unit may have run to its end, and the pool be freed, as soon as the unit is in it, while
+ * the caller is still in the user's function, or has not yet counted: abti_pool_await_wakers waits for that. relaxed:
+ * the user's function publishes the unit, and the count with it.
+ */
+static ABTI_NOINLINE void push_to_user(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    abti_fetch_add_relaxed(&pool->blocked.wakers, 1);
+    abti_pool_push(pool, unit, context);
+    abti_pool_count_left(abti_es_self, pool);
+    abti_fetch_sub_acq_rel(&pool->blocked.wakers, 1); /* release: pairs with the acquire in abti_pool_await_wakers */
+}
+
+/* acquire: pairs with the release in push_to_user, and the counts of these threads are seen. */
+void abti_pool_await_wakers(abti_pool *pool)
+{
+    for (unsigned step = 0; abti_load_acquire(&pool->blocked.wakers) > 0; step++)
+        abti_backoff(step);
+}
+
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     abti_assert(unit && unit->pool == pool && pool != &abti_no_pool);
     abti_es *es = abti_es_self;
-    if (abti_pool_is_host(es, pool) || abti_pool_is_user(pool)) {
+    if (abti_pool_is_user(pool)) {
+        push_to_user(pool, unit, context);
+        return;
+    }
+    if (abti_pool_is_host(es, pool)) {
         abti_pool_push(pool, unit, context);
         abti_pool_count_left(es, pool);
         return;

@@ -19,8 +19,8 @@ bool abti_es_serves(const abti_es *es, const abti_pool *pool);
 
 /*
  * Whether the ES is the keeper of the pool's own pair of counts. Its main scheduler serves the pool then, or a stacked
- * scheduler that is the host of the pool and runs there now: so the pool, and a scheduler that waits for what is blocked
- * out of it, are there as long as the ES runs units.
+ * scheduler that is the host of the pool and runs there now: so the pool, and a scheduler that waits for what is
+ * blocked out of it, are there as long as the ES runs units.
  */
 ABTI_INLINE bool abti_pool_is_keeper(abti_es *es, abti_pool *pool)
 {
@@ -106,6 +106,12 @@ ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
  * both or none.
  */
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+
+/*
+ * Waits for threads that have pushed a unit by abti_pool_push_unblocked and are on their way back. After that the pool
+ * may be freed, if nothing is blocked out of it and nothing of it runs.
+ */
+void abti_pool_await_wakers(abti_pool *pool);
 
 /* Returns the number of units that are blocked out of the pool. */
 size_t abti_pool_num_blocked(abti_pool *pool);

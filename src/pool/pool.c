@@ -114,18 +114,6 @@ abti_pool *abti_pool_alloc(enum abti_pool_form form, const struct abti_pool_ops 
 }
 
 /*
- * A thread that wakes a unit of a user-defined or private pool counts it as left after it has pushed it. It may still
- * be about to do so when the unit has run to its end and the pool is destroyed. Units that are blocked for good are not
- * waited for.
- */
-static void wait_for_wakers(abti_pool *pool)
-{
-    enum { LOOKS = 1000 };
-    for (unsigned step = 0; step < LOOKS && abti_pool_num_blocked(pool) > 0; step++)
-        abti_backoff(step);
-}
-
-/*
  * A stream that looks at all pools lists them under locks that also order the removal of their streams. It does not
  * list the pools of a stream that was removed before; a thread that has removed one later sees `lister` here.
  */
@@ -149,7 +137,7 @@ abti_pool *abti_pool_find(const abti_pool *address)
 void abti_pool_destroy(abti_pool *pool)
 {
     wait_for_lister();
-    wait_for_wakers(pool);
+    abti_pool_await_wakers(pool);
     if (pool->ops->fini)
         pool->ops->fini(pool);
     abti_spin_lock(&abti_rt.lock);
@@ -171,12 +159,32 @@ void abti_pool_retain(abti_pool *pool)
     abti_fetch_add_relaxed(&pool->num_scheds, 1); /* relaxed: the caller has the pool in any case */
 }
 
+/* Whether units name the pool that come back to it, or are in it. What is in a user-defined pool is its user's. */
+static bool has_units(abti_pool *pool)
+{
+    abti_pool_await_wakers(pool);
+    return abti_pool_num_blocked(pool) > 0 || (!abti_pool_is_user(pool) && !abti_pool_is_empty(pool));
+}
+
 void abti_pool_drop(abti_pool *pool)
 {
     abti_assert(abti_load_relaxed(&pool->num_scheds) > 0);
     /* release: pairs with the acquire of the last abti_pool_drop, which sees what the others did to the pool */
-    if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) == 1 && pool->automatic)
+    if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) != 1 || !pool->automatic)
+        return;
+    if (has_units(pool))
+        pool->is_orphan = true;
+    else
         abti_pool_destroy(pool);
+}
+
+void abti_pool_destroy_orphans(void)
+{
+    for (abti_pool *pool = abti_rt.pools, *next; pool; pool = next) {
+        next = pool->next;
+        if (pool->is_orphan && abti_load_relaxed(&pool->num_scheds) == 0) /* relaxed: there is one thread */
+            abti_pool_destroy(pool);
+    }
 }
 
 static bool has_operation(abti_pool *pool, enum abti_pool_option option)

@@ -55,8 +55,9 @@ struct abti_pool_ops {
 
 /*
  * Counts of the ULTs that belong to this pool and are blocked. Both counts only grow; entered - left ULTs are blocked
- * now. The keeper, the first ES that counts, adds to its own pair with plain stores. Everybody else adds to the shared
- * pair by read-modify-write. When an ES ends, its counts are moved to the shared pair.
+ * now. The keeper, the first ES that counts of those whose main scheduler uses the pool, adds to its own pair with
+ * plain stores. Everybody else adds to the shared pair by read-modify-write. When the ES ends, or gets another
+ * scheduler, its counts are moved to the shared pair.
  *
  * A ULT of a private pool that joins the next unit in it takes that unit out and is blocked itself, and a limited
  * number may do so before a look at events is due. All this is one subtraction: the number of such joins is `granted` -
@@ -75,6 +76,7 @@ struct abti_blocked {
     };
     _Atomic(uint64_t) shared_entered, shared_left; /* anybody */
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
+    _Atomic(uint32_t) wakers;                      /* of a user-defined pool: threads that wake units of it */
 };
 
 /* How a pool is served, and what guards its units. */
@@ -122,6 +124,7 @@ struct ABT_pool_opaque {
 
     /* rt->lock: the list of all pools. They are written when a neighbour comes or goes */
     abti_pool *next ABTI_ALIGNED(ABTI_CACHE_LINE), *prev;
+    bool is_orphan; /* automatic, and its last scheduler has left units in it, which stores that */
 
     void *data /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
         ABTI_ALIGNED(ABTI_CACHE_LINE);
@@ -386,9 +389,14 @@ void abti_pool_destroy(abti_pool *pool);
 /* The pool at this address, or NULL: there is none any more. The caller holds rt.lock, which keeps it there. */
 abti_pool *abti_pool_find(const abti_pool *address);
 
-/* A scheduler takes its pools and drops them. The last drop destroys an automatic pool. */
+/*
+ * A scheduler takes its pools and drops them. The last drop destroys an automatic pool. If units are left, queued or
+ * blocked, they name the pool: it stays, an orphan, until another scheduler has taken and dropped it, its user frees
+ * it, or abti_pool_destroy_orphans, for ABT_finalize.
+ */
 void abti_pool_retain(abti_pool *pool);
 void abti_pool_drop(abti_pool *pool);
+void abti_pool_destroy_orphans(void);
 
 /*
  * Locks a pool. The lock is biased to an ES that comes alone for long. Nobody takes another lock while holding it. A

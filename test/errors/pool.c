@@ -69,6 +69,7 @@ RETURNS(ABT_pool_create_basic, ABT_ERR_INV_POOL_KIND, INITED, "less than a kind"
         ABT_pool_create_basic((ABT_pool_kind)-1, ABT_POOL_ACCESS_PRIV, ABT_TRUE, OUT_PRESET(ABT_pool, ABT_POOL_NULL)));
 
 NULLS(ABT_pool_free, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, ABT_pool_free(IN_OUT(ABT_pool, h)));
+RETURNS(ABT_pool_free, ABT_ERR_POOL, INITED, "of a blocked ULT", ABT_pool_free(IN_OUT(ABT_pool, world.worker_pool)));
 
 /* --- Queries --- */
 
