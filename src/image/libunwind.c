@@ -17,6 +17,18 @@ static bool find_unw(void *library, const char *name, void *pointer)
     return function != NULL;
 }
 
+/*
+ * The first cursor makes libunwind prepare itself. It does so under a lock, but who finds it done later looks at a word
+ * only, of which TSan does not know: all that call it come behind this one.
+ */
+static void prepare_unw(void)
+{
+    ucontext_t context;
+    struct abti_unw_cursor cursor;
+    abti_ucontext_at((uintptr_t)prepare_unw, 0, &context);
+    (void)!unw.init_local2(&cursor, &context, ABTI_UNW_INIT_SIGNAL_FRAME);
+}
+
 /* It stays until the process ends. RTLD_LOCAL: it has functions of the same names as the C++ runtime. */
 static void load_unw(void)
 {
@@ -27,6 +39,8 @@ static void load_unw(void)
                    find_unw(library, ABTI_UNW_PREFIX "is_signal_frame", &unw.is_signal_frame) &&
                    find_unw(library, ABTI_UNW_PREFIX "get_proc_info", &unw.get_proc_info) &&
                    find_unw(library, ABTI_UNW_PREFIX "get_proc_name", &unw.get_proc_name);
+    if (unw_is_there)
+        prepare_unw();
 }
 
 const struct abti_libunwind *abti_libunwind(void)
