@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include "gomp.h"
 
 /* -- Turns -- */
@@ -55,30 +56,46 @@ void GOMP_ordered_end(void)
 /* -- Doacross -- */
 
 /*
- * For each iteration of the outermost loop how far the loops in it are: the number of the last iteration that was
- * posted, plus 1. All those of one outermost iteration run one after another.
+ * All iterations have numbers: those of the outermost loop by the iterations in each of them, and the inner ones
+ * behind. A member has chunks of the outermost loop, in ascending order, and says which one and how far it is. So an
+ * iteration has been posted if somebody had its chunk, and nobody has it now and is not as far. That takes a few words
+ * of each member, however many iterations there are.
  */
-struct abtomp_doacross {
-    unsigned num_counts;
-    const uint64_t *counts;     /* of the program, as long as the loop runs */
-    _Atomic(uint32_t) posts;    /* changes with each post */
-    _Atomic(uint64_t) posted[]; /* counts[0] of them */
+struct position {
+    ABTOMP_LINE _Atomic(uint64_t) next; /* the number of the next iteration that is not posted, plus 1. 0: not known
+                                           yet, all ones: the member has no chunk */
+    _Atomic(uint64_t) first, end;       /* of its chunk: constant as long as `next` is neither. Of the outermost loop */
 };
 
-struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop)
+struct abtomp_doacross {
+    unsigned num_counts;
+    const uint64_t *counts;  /* iterations of each loop */
+    uint64_t inner;          /* iterations in one of the outermost loop */
+    _Atomic(uint32_t) posts; /* changes with each post, and with each chunk */
+    struct position at[];    /* of the members */
+};
+
+struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int num)
 {
     const uint64_t *counts = loop->sink_counts;
-    struct abtomp_doacross *doacross;
-    doacross =
-        calloc(1, sizeof(*doacross) + counts[0] * sizeof(doacross->posted[0]) + loop->num_sinks * sizeof(counts[0]));
+    size_t size = sizeof(struct abtomp_doacross) + (size_t)num * sizeof(struct position), line = 64;
+    size_t all = (size + loop->num_sinks * sizeof(counts[0]) + line - 1) / line * line;
+    struct abtomp_doacross *doacross = aligned_alloc(_Alignof(struct abtomp_doacross), all);
     if (!doacross)
         abtomp_fail("out of memory");
+    memset(doacross, 0, all);
     /* The program's counts are on the stack of one member. */
-    uint64_t *copy = (uint64_t *)(void *)&doacross->posted[counts[0]];
-    for (unsigned i = 0; i < loop->num_sinks; i++)
-        copy[i] = counts[i];
+    uint64_t *copy = (uint64_t *)(void *)&doacross->at[num];
+    memcpy(copy, counts, loop->num_sinks * sizeof(counts[0]));
     doacross->num_counts = loop->num_sinks;
     doacross->counts = copy;
+    doacross->inner = 1;
+    for (unsigned i = 1; i < loop->num_sinks; i++)
+        doacross->inner *= counts[i];
+    /* Who has which chunk is known of a static loop, also before it comes. relaxed: the stage of the share publishes it
+     */
+    for (int i = 0; i < num && (loop->kind & ~ABTOMP_CROSSES) != ABTOMP_STATIC; i++)
+        atomic_store_explicit(&doacross->at[i].next, UINT64_MAX, memory_order_relaxed);
     return doacross;
 }
 
@@ -93,31 +110,109 @@ static struct abtomp_doacross *doacross_of(const struct abtomp_member *me)
     return me->share ? me->share->doacross : NULL;
 }
 
+/* release, both: pairs with the acquires in is_passed and in await_post */
+static void set_next(struct abtomp_member *me, struct abtomp_doacross *doacross, uint64_t next)
+{
+    atomic_store_explicit(&doacross->at[me->num].next, next, memory_order_release);
+    atomic_fetch_add_explicit(&doacross->posts, 1, memory_order_release);
+    if (me->team->num > 1)
+        abtomp_wake(&doacross->posts);
+}
+
+bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_member *, struct abtomp_share *))
+{
+    struct abtomp_doacross *doacross = me->share->doacross;
+    struct position *at = &doacross->at[me->num];
+    /*
+     * release: pairs with the acquire in is_taken, since `take` changes the share's `next`, and with the fence in
+     * is_passed: who sees that the new chunk is taken, or its bounds, sees that this member does not say where it is
+     */
+    atomic_store_explicit(&at->next, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    bool has_some = take(me, me->share);
+    if (has_some) {
+        /* relaxed, both: set_next publishes them */
+        atomic_store_explicit(&at->first, me->first, memory_order_relaxed);
+        atomic_store_explicit(&at->end, me->end, memory_order_relaxed);
+    }
+    set_next(me, doacross, has_some ? me->first * doacross->inner + 1 : UINT64_MAX);
+    return has_some;
+}
+
 static void post_at(const uint64_t *at)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_doacross *doacross = doacross_of(me);
     if (!doacross || doacross->counts[0] <= at[0])
         return;
-    uint64_t inner = 0;
+    uint64_t number = at[0];
     for (unsigned i = 1; i < doacross->num_counts; i++)
-        inner = inner * doacross->counts[i] + at[i];
-    /* release, both: pairs with the acquires in await_post */
-    atomic_store_explicit(&doacross->posted[at[0]], inner + 1, memory_order_release);
-    atomic_fetch_add_explicit(&doacross->posts, 1, memory_order_release);
-    if (me->team->num > 1)
-        abtomp_wake(&doacross->posts);
+        number = number * doacross->counts[i] + at[i];
+    set_next(me, doacross, number + 2);
 }
 
-/* Waits until inner iteration number `inner` of the outermost iteration `outer` is posted. */
-static void await_post(struct abtomp_member *me, uint64_t outer, uint64_t inner)
+/* Which member of a static loop has the iteration of the outermost loop. */
+static uint64_t owner_of(const struct abtomp_loop *loop, uint64_t num, uint64_t outer)
+{
+    if (loop->chunk > 0)
+        return outer / loop->chunk % num;
+    uint64_t each = loop->num / num, more = loop->num % num, large = more * (each + 1);
+    return outer < large ? outer / (each + 1) : more + (outer - large) / each;
+}
+
+/* Whether somebody has, or had, the iteration of the outermost loop. */
+static bool is_taken(struct abtomp_share *share, uint64_t outer)
+{
+    bool has_chunks = (share->loop.kind & ~ABTOMP_CROSSES) == ABTOMP_DYNAMIC;
+    /* acquire: pairs with the fence in abtomp_doacross_take */
+    return atomic_load_explicit(&share->next, memory_order_acquire) > (has_chunks ? outer / share->loop.chunk : outer);
+}
+
+/* Whether the member has nothing to do with the iteration, or has posted it. */
+static bool is_passed(const struct position *at, uint64_t outer, uint64_t number)
+{
+    /* acquire: pairs with the release in set_next */
+    uint64_t next = atomic_load_explicit(&at->next, memory_order_acquire), before;
+    do {
+        if (next == 0 || next > number + 1)
+            return next != 0;
+        /* relaxed, both: if they are of another chunk, `next` is seen to change */
+        uint64_t first = atomic_load_explicit(&at->first, memory_order_relaxed);
+        uint64_t end = atomic_load_explicit(&at->end, memory_order_relaxed);
+        if (first <= outer && outer < end)
+            return false;
+        atomic_thread_fence(memory_order_acquire); /* acquire: pairs with the fence in abtomp_doacross_take */
+        before = next;
+        next = atomic_load_explicit(&at->next, memory_order_acquire); /* acquire: as above */
+    } while (next != before);
+    return true;
+}
+
+static bool is_posted(const struct abtomp_member *me, uint64_t outer, uint64_t number)
+{
+    struct abtomp_share *share = me->share;
+    const struct position *at = share->doacross->at;
+    int num = me->team->num;
+    if ((share->loop.kind & ~ABTOMP_CROSSES) == ABTOMP_STATIC)
+        /* acquire: pairs with the release in set_next */
+        return atomic_load_explicit(&at[owner_of(&share->loop, (uint64_t)num, outer)].next, memory_order_acquire) >
+               number + 1;
+    if (!is_taken(share, outer))
+        return false;
+    for (int i = 0; i < num; i++)
+        if (!is_passed(&at[i], outer, number))
+            return false;
+    return true;
+}
+
+/* Waits until the iteration with that number is posted, which is in iteration `outer` of the outermost loop. */
+static void await_post(struct abtomp_member *me, uint64_t outer, uint64_t number)
 {
     struct abtomp_doacross *doacross = me->share->doacross;
     for (;;) {
-        /* acquire: pairs with the release in post_at, and keeps the next look behind it */
+        /* acquire: pairs with the release in set_next, and keeps the next look behind it */
         uint32_t posts = atomic_load_explicit(&doacross->posts, memory_order_acquire);
-        /* acquire: pairs with the release in post_at */
-        if (atomic_load_explicit(&doacross->posted[outer], memory_order_acquire) > inner)
+        if (is_posted(me, outer, number))
             return;
         abtomp_wait(&doacross->posts, posts, me->team, me->team->num);
     }
@@ -139,13 +234,13 @@ void GOMP_doacross_ull_post(unsigned long long *at)
     struct abtomp_doacross *doacross = doacross_of(me);                                                                \
     if (!doacross || me->team->num == 1 || doacross->counts[0] <= (uint64_t)(first))                                   \
         return;                                                                                                        \
-    uint64_t inner = 0;                                                                                                \
+    uint64_t number = (uint64_t)(first);                                                                               \
     va_list rest;                                                                                                      \
     va_start(rest, first);                                                                                             \
     for (unsigned i = 1; i < doacross->num_counts; i++)                                                                \
-        inner = inner * doacross->counts[i] + (uint64_t)va_arg(rest, type);                                            \
+        number = number * doacross->counts[i] + (uint64_t)va_arg(rest, type);                                          \
     va_end(rest);                                                                                                      \
-    await_post(me, (uint64_t)(first), inner)
+    await_post(me, (uint64_t)(first), number)
 
 void GOMP_doacross_wait(long first, ...)
 {

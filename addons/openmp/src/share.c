@@ -272,6 +272,8 @@ static void resolve_loop(struct abtomp_loop *loop, const struct abtomp_icvs *icv
     loop->kind &= ~ABTOMP_MONOTONIC;
     if (loop->chunk == 0 && loop->kind != ABTOMP_STATIC)
         loop->chunk = 1;
+    if (loop->num_sinks > 0)
+        loop->kind |= ABTOMP_CROSSES;
 }
 
 /*
@@ -301,7 +303,7 @@ static void set_loop(struct abtomp_member *me, const struct abtomp_loop *loop)
     if (share->loop.kind == ABTOMP_RANGES)
         set_ranges(share, me->team->num);
     if (loop->num_sinks > 0)
-        share->doacross = abtomp_doacross_new(loop);
+        share->doacross = abtomp_doacross_new(&share->loop, me->team->num);
 }
 
 /* Memory for all members, of the size that *memory has, all zeros. */
@@ -334,8 +336,9 @@ void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop,
 /* -- Taking iterations -- */
 
 /* As compilers divide static loops that they need no function for. */
-static bool take_static(struct abtomp_member *me, const struct abtomp_loop *loop)
+static bool take_static(struct abtomp_member *me, struct abtomp_share *share)
 {
+    const struct abtomp_loop *loop = &share->loop;
     uint64_t num = (uint64_t)me->team->num, own = (uint64_t)me->num;
     if (loop->chunk == 0) {
         uint64_t each = loop->num / num, more = loop->num % num;
@@ -422,8 +425,11 @@ bool abtomp_loop_take(struct abtomp_member *me)
     abtomp_assert(share);
     switch (share->loop.kind) {
     case ABTOMP_RANGES: return take_range(me, share);
-    case ABTOMP_STATIC: return take_static(me, &share->loop);
+    case ABTOMP_STATIC: return take_static(me, share);
     case ABTOMP_GUIDED: return take_guided(me, share);
+    case ABTOMP_STATIC | ABTOMP_CROSSES: return abtomp_doacross_take(me, take_static);
+    case ABTOMP_GUIDED | ABTOMP_CROSSES: return abtomp_doacross_take(me, take_guided);
+    case ABTOMP_DYNAMIC | ABTOMP_CROSSES: return abtomp_doacross_take(me, take_dynamic);
     default: return take_dynamic(me, share);
     }
 }

@@ -13,7 +13,8 @@
 /* Kinds of loops beside those of icv.h. */
 enum {
     ABTOMP_RUNTIME = 0, /* as run-sched-var says */
-    ABTOMP_RANGES = 16  /* dynamic, not monotonic: each member begins with its part, and takes of others after it */
+    ABTOMP_RANGES = 16, /* dynamic, not monotonic: each member begins with its part, and takes of others after it */
+    ABTOMP_CROSSES = 32 /* beside another kind: iterations wait for others (doacross) */
 };
 
 /* A loop: all of it is constant while it runs. Arithmetic is modulo 2^64, so that one form serves for signed ones. */
@@ -72,8 +73,12 @@ void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, co
 /* The member has ended its chunk: when it has had its turn, the next chunk has it. */
 void abtomp_ordered_pass(struct abtomp_member *me);
 
-struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop);
+/* A loop of iterations that wait for others, for a team of that many members. */
+struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int num);
 void abtomp_doacross_free(struct abtomp_doacross *doacross);
+
+/* Takes a chunk of such a loop by `take`, and says so to who waits. */
+bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_member *, struct abtomp_share *));
 
 /* -- group.c -- */
 

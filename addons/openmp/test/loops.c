@@ -176,24 +176,71 @@ static void ordered_often(void)
     is_int(at, 100 * 2 * NUM, "no turn is lost in many ordered loops");
 }
 
-static void doacross(void)
+enum { SIDE = 40 };
+
+static long cells[SIDE + 1][SIDE + 1];
+
+static void cells_begin(void)
 {
-    enum { SIDE = 40 };
-    static long cells[SIDE + 1][SIDE + 1];
-    int wrong = 0;
+    memset(cells, 0, sizeof(cells));
     for (int i = 0; i <= SIDE; i++)
         cells[i][0] = cells[0][i] = 1;
-#pragma omp parallel for num_threads(MEMBERS) schedule(static, 1) ordered(2)
-    for (int i = 1; i <= SIDE; i++)
-        for (int j = 1; j <= SIDE; j++) {
-#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
-            cells[i][j] = (cells[i - 1][j] + cells[i][j - 1]) % 1000007;
-#pragma omp ordered depend(source)
-        }
+}
+
+static int cells_count_wrong(void)
+{
+    int wrong = 0;
     for (int i = 1; i <= SIDE; i++)
         for (int j = 1; j <= SIDE; j++)
             wrong += cells[i][j] != (cells[i - 1][j] + cells[i][j - 1]) % 1000007;
-    is_int(wrong, 0, "iterations wait for those that they depend on");
+    return wrong;
+}
+
+#define DOACROSS(name, ...)                                                                                            \
+    static void name(void)                                                                                             \
+    {                                                                                                                  \
+        cells_begin();                                                                                                 \
+        PRAGMA(omp parallel for num_threads(MEMBERS) ordered(2) __VA_ARGS__)                                           \
+        for (int i = 1; i <= SIDE; i++)                                                                                \
+            for (int j = 1; j <= SIDE; j++) {                                                                          \
+                PRAGMA(omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1))                                    \
+                cells[i][j] = (cells[i - 1][j] + cells[i][j - 1]) % 1000007;                                           \
+                PRAGMA(omp ordered depend(source))                                                                     \
+            }                                                                                                          \
+        is_int(cells_count_wrong(), 0, "%s: iterations wait for those that they depend on", #name);                    \
+    }
+
+DOACROSS(doacross_static, schedule(static))
+DOACROSS(doacross_static_chunks, schedule(static, 3))
+DOACROSS(doacross_dynamic, schedule(dynamic))
+DOACROSS(doacross_dynamic_chunks, schedule(dynamic, 3))
+DOACROSS(doacross_guided, schedule(guided))
+DOACROSS(doacross_runtime, schedule(runtime))
+
+void GOMP_doacross_post(long *at);
+void GOMP_doacross_wait(long first, ...);
+bool GOMP_loop_doacross_dynamic_start(unsigned num, long *counts, long chunk, long *from, long *to);
+bool GOMP_loop_dynamic_next(long *from, long *to);
+void GOMP_loop_end(void);
+
+/* More iterations than there is memory, in chunks each of which only runs its first and its last one. */
+static void doacross_large(void)
+{
+    long chunks = 0;
+#pragma omp parallel num_threads(MEMBERS)
+    {
+        long count = 1L << 60, from, to;
+        if (GOMP_loop_doacross_dynamic_start(1, &count, count / NUM, &from, &to))
+            do {
+                if (from > 0)
+                    GOMP_doacross_wait(from - 1);
+                chunks++;
+                to--;
+                GOMP_doacross_post(&to);
+            } while (GOMP_loop_dynamic_next(&from, &to));
+        GOMP_loop_end();
+    }
+    is_int((int)chunks, NUM + 1, "a loop whose iterations wait for others may have very many");
 }
 
 static void sections(void)
@@ -283,7 +330,13 @@ int main(void)
     ordered_guided();
     ordered_runtime();
     ordered_often();
-    doacross();
+    doacross_static();
+    doacross_static_chunks();
+    doacross_dynamic();
+    doacross_dynamic_chunks();
+    doacross_guided();
+    doacross_runtime();
+    doacross_large();
     sections();
     single();
     scans();
