@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device constructs, for which the host is the only device, and teams on the host, which run one after another. */
-#include "omp.h"
+#include "tasks.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -12,6 +12,9 @@ enum { KIND_MASK = 0xff, KIND_FIRSTPRIVATE = 12, ALIGN_SHIFT = 8 };
 
 /* A clause of a target: in one word the device (0: all), what it is, and its value, or that the next word has it. */
 enum { ARG_DEVICE = 0x7f, ARG_IS_NEXT = 1 << 7, ARG_WHAT = 0xff << 8, ARG_THREAD_LIMIT = 2 << 8, ARG_SHIFT = 16 };
+
+/* Of the flags of a construct. */
+enum { FLAG_NOWAIT = 1 };
 
 /* -- Initial tasks of their own -- */
 
@@ -50,10 +53,12 @@ static int read_thread_limit(void **args)
     return 0;
 }
 
-/* A construct with dependences runs in place when they are fulfilled, with `nowait`, too. */
-static void await_dependences(void **depend)
+/* A construct that only waits for its dependences: with `nowait` a task does. */
+static void await_dependences(unsigned flags, void **depend)
 {
-    if (depend)
+    if (depend && (flags & FLAG_NOWAIT))
+        GOMP_taskwait_depend_nowait(depend);
+    else if (depend)
         GOMP_taskwait_depend(depend);
 }
 
@@ -91,15 +96,68 @@ static void *copy_firstprivate(size_t num, void **addresses, const size_t *sizes
     return block;
 }
 
+/* A target, as it is asked for. */
+struct target {
+    void (*fn)(void *);
+    size_t num;
+    void **addresses;
+    const size_t *sizes;
+    const unsigned short *kinds;
+    int thread_limit;
+};
+
+static void run_target(const struct target *target)
+{
+    void *block = copy_firstprivate(target->num, target->addresses, target->sizes, target->kinds);
+    run_initial(target->fn, target->addresses, target->thread_limit);
+    free(block);
+}
+
+/* One with `nowait`: a task, which has its own addresses and copies of what is firstprivate now. */
+struct deferred {
+    void (*fn)(void *);
+    int thread_limit;
+    void *copies;
+    void *addresses[];
+};
+
+static void defer_target(void *to, void *from)
+{
+    const struct target *target = from;
+    size_t size = target->num * sizeof(target->addresses[0]);
+    struct deferred *deferred = malloc(sizeof(*deferred) + size);
+    if (!deferred)
+        abtomp_fail("out of memory");
+    deferred->fn = target->fn;
+    deferred->thread_limit = target->thread_limit;
+    if (size > 0)
+        memcpy(deferred->addresses, target->addresses, size);
+    deferred->copies = copy_firstprivate(target->num, deferred->addresses, target->sizes, target->kinds);
+    *(struct deferred **)to = deferred;
+}
+
+static void run_deferred(void *arg)
+{
+    struct deferred *deferred = *(struct deferred **)arg;
+    const struct abtomp_member *me = abtomp_current;
+    if (!abtomp_env.cancels || !abtomp_task_is_cancelled(me, me->group))
+        run_initial(deferred->fn, deferred->addresses, deferred->thread_limit);
+    free(deferred->copies);
+    free(deferred);
+}
+
 void GOMP_target_ext(int device, void (*fn)(void *), size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
                      unsigned flags, void **depend, void **args)
 {
+    struct target target = {fn, num, addresses, sizes, kinds, read_thread_limit(args)};
     (void)device;
-    (void)flags;
-    await_dependences(depend);
-    void *block = copy_firstprivate(num, addresses, sizes, kinds);
-    run_initial(fn, addresses, read_thread_limit(args));
-    free(block);
+    if (flags & FLAG_NOWAIT) {
+        GOMP_task(run_deferred, &target, defer_target, sizeof(struct deferred *), _Alignof(struct deferred *), true,
+                  depend ? ABTOMP_TASK_DEPEND : 0, depend, 0, NULL);
+        return;
+    }
+    await_dependences(flags, depend);
+    run_target(&target);
 }
 
 void GOMP_target(int device, void (*fn)(void *), const void *unused, size_t num, void **addresses, size_t *sizes,
@@ -147,16 +205,14 @@ void GOMP_target_update(int device, const void *unused, size_t num, void **addre
 void GOMP_target_update_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
                             unsigned flags, void **depend)
 {
-    (void)flags;
-    await_dependences(depend);
+    await_dependences(flags, depend);
     GOMP_target_data_ext(device, num, addresses, sizes, kinds);
 }
 
 void GOMP_target_enter_exit_data(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
                                  unsigned flags, void **depend)
 {
-    (void)flags;
-    await_dependences(depend);
+    await_dependences(flags, depend);
     GOMP_target_data_ext(device, num, addresses, sizes, kinds);
 }
 

@@ -40,6 +40,50 @@ static void depends(void)
     is_int(later, 3, "data of a device do, too");
 }
 
+/* Targets whose dependences their own maker fulfils later. */
+static void deferred(void)
+{
+    int x = 0, y = 0, copied = 0, data = 0;
+
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+        omp_event_handle_t event;
+        int own = 7;
+#pragma omp task depend(out : x) detach(event) shared(x)
+        x = 1;
+#pragma omp target nowait depend(inout : x) map(tofrom : y) map(from : copied) firstprivate(own)
+        {
+            y++;
+            copied = own;
+        }
+        own = 8;
+#pragma omp target enter data nowait map(to : x) depend(inout : x)
+#pragma omp task depend(in : x) shared(data)
+        data = y;
+#pragma omp target exit data map(from : x)
+        y += own;
+        omp_fulfill_event(event);
+#pragma omp taskwait
+    }
+    is_int(y, 9, "a target with nowait is a task, for which its maker does not wait");
+    is_int(copied, 7, "it has what was firstprivate when it was made");
+    is_int(data, 9, "data of a device with nowait do not wait either");
+}
+
+/* Without a region. */
+static void deferred_alone(void)
+{
+    int x = 0;
+
+#pragma omp target nowait map(tofrom : x) depend(inout : x)
+    x++;
+#pragma omp target nowait map(tofrom : x) depend(inout : x)
+    x++;
+#pragma omp taskwait
+    is_int(x, 2, "targets with nowait run outside of regions");
+}
+
 static void limits(void)
 {
     int limit = 0, outside = omp_get_thread_limit();
@@ -72,6 +116,8 @@ int main(void)
 {
     watchdog_begin(0);
     depends();
+    deferred();
+    deferred_alone();
     limits();
     is_absent();
     return done_testing();
