@@ -326,7 +326,7 @@ static void begin_counting(struct abtomp_count *count)
 {
     uint32_t left = count->made - count->ended;
     count->made = count->ended = 0;
-    atomic_fetch_sub_explicit(&count->others, (int32_t)(left * ABTOMP_ONE - ABTOMP_WAITS), memory_order_relaxed);
+    atomic_fetch_sub_explicit(&count->others, left * ABTOMP_ONE - ABTOMP_WAITS, memory_order_relaxed);
 }
 
 /*
@@ -352,7 +352,7 @@ static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const
     atomic_fetch_sub_explicit(&team->waiting, ABTOMP_HUNGRY, memory_order_relaxed); /* relaxed: late, it costs a wake */
     if (await->count) {
         /* relaxed: nobody rings any more, and the next look acquires what others have done */
-        atomic_fetch_and_explicit(&await->count->others, ~ABTOMP_WAITS, memory_order_relaxed);
+        atomic_fetch_and_explicit(&await->count->others, ~(uint32_t)ABTOMP_WAITS, memory_order_relaxed);
     }
     if (task)
         abtomp_task_run(me, own, task);

@@ -84,6 +84,12 @@ struct abtomp_running {
     bool has_changed; /* its control variables may be others than those with which the implicit task began */
 };
 
+/* Numbers of tasks by which no task of another member owns a lock, and which none has now. */
+struct abtomp_numbers {
+    uint32_t *unused;
+    uint32_t num, all; /* of these, and of all that the member has */
+};
+
 /* A member of a team: the state of an implicit task. That of an initial task is member 0 of a team at level 0. */
 struct abtomp_member {
     struct abtomp_team *team;             /* constant */
@@ -91,6 +97,7 @@ struct abtomp_member {
     bool is_relay;                        /* the team is a relay. Constant */
     uint64_t num_singles;                 /* single constructs that it has met in this region, */
     uint64_t taken_singles;               /* and how many it knows to be taken */
+    struct abtomp_numbers numbers;        /* that its tasks may have */
     struct abtomp_running running;        /* the task that runs, */
     struct abtomp_icvs icvs;              /* and its control variables: changed by abtomp_change_icvs */
     struct abtomp_icvs first_icvs;        /* those with which the implicit task began, if has_changed */
@@ -401,6 +408,18 @@ static inline bool abtomp_has_tasks(const struct abtomp_team *team)
 {
     return atomic_load_explicit(&team->has_tasks, memory_order_relaxed);
 }
+
+/* -- lock.c -- */
+
+/* The task that runs ends: another one may have its number. */
+static inline void abtomp_number_return(struct abtomp_member *me)
+{
+    if (ABTOMP_UNLIKELY(me->running.number != 0))
+        me->numbers.unused[me->numbers.num++] = me->running.number;
+}
+
+/* The member ends, and so has the task that runs. */
+void abtomp_numbers_free(struct abtomp_member *me);
 
 /* -- group.c -- */
 

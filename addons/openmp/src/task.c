@@ -175,8 +175,8 @@ static bool leave_count(struct abtomp_member *me, struct abtomp_count *count, ui
 {
     /* acq_rel: pairs with the acquire in abtomp_count_is_zero, and with itself: the last one frees what all have used
      */
-    int32_t add = (int32_t)(num * ABTOMP_ONE);
-    int32_t after = atomic_fetch_add_explicit(&count->others, add, memory_order_acq_rel) + add;
+    uint32_t add = num * ABTOMP_ONE;
+    uint32_t after = atomic_fetch_add_explicit(&count->others, add, memory_order_acq_rel) + add;
     if (after == ABTOMP_WAITS)
         abtomp_crew_ring(me->team);
     return after == ABTOMP_OVER;
@@ -194,7 +194,7 @@ static inline void leave_memory(struct abtomp_tasks *own, struct abtomp_task *ta
     }
     task->is_over = true;
     /* acq_rel: pairs with that in leave_count: who makes it 0 frees the memory */
-    int32_t add = (int32_t)(ABTOMP_OVER - left * ABTOMP_ONE);
+    uint32_t add = ABTOMP_OVER - left * ABTOMP_ONE;
     if (atomic_fetch_add_explicit(&task->children.others, add, memory_order_acq_rel) + add == ABTOMP_OVER)
         task_free(own, task);
 }
@@ -325,6 +325,7 @@ static inline bool run_body(struct abtomp_member *me, struct abtomp_tasks *own, 
     bool ends = ABTOMP_LIKELY(!task->has_event) || has_ended(me, own, task);
     if (ABTOMP_UNLIKELY(me->running.has_changed && !has_changed))
         me->icvs = me->first_icvs;
+    abtomp_number_return(me);
     own->task = outer;
     own->base = base;
     me->group = group;
@@ -554,12 +555,12 @@ void GOMP_taskwait(void)
     struct abtomp_member *me = abtomp_current;
     /* relaxed: the member itself has made them */
     struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
-    if (!own || own->task->children.made == own->task->children.ended)
+    if (!own || abtomp_count_is_own(&own->task->children))
         return;
     struct abtomp_task *task = own->task, *next;
-    while (task->children.made != task->children.ended && (next = abtomp_crew_take_own(me, own)) != NULL)
+    while (!abtomp_count_is_own(&task->children) && (next = abtomp_crew_take_own(me, own)) != NULL)
         abtomp_task_run(me, own, next);
-    if (task->children.made != task->children.ended) {
+    if (!abtomp_count_is_own(&task->children)) {
         struct abtomp_await await = {.done = children_have_ended, .arg = task, .count = &task->children};
         abtomp_crew_await(me, own, &await);
     } else {

@@ -41,13 +41,13 @@ enum {
  * What has not ended yet, of what a member has made: made - ended - others. `others` is in its upper bits, the lower
  * ones say that the member waits, or that it makes no more. The member alone uses `made` and `ended`. Before it sleeps,
  * or makes no more, it subtracts what is left from `others`: so who makes that 0 knows to ring, or to free what it is
- * of.
+ * of. All are counted modulo 2^30: there is no memory for as many tasks that have not ended.
  */
 enum { ABTOMP_WAITS = 1, ABTOMP_OVER = 2, ABTOMP_ONE = 4 };
 
 struct abtomp_count {
     uint32_t made, ended;
-    _Atomic(int32_t) others; /* that other members have ended; less those that they have made, of a group */
+    _Atomic(uint32_t) others; /* that other members have ended; less those that they have made, of a group */
 };
 
 struct abtomp_task {
@@ -134,7 +134,14 @@ static inline struct abtomp_tasks *abtomp_tasks_of(struct abtomp_member *me)
 static inline bool abtomp_count_is_zero(const struct abtomp_count *count)
 {
     uint32_t left = count->made - count->ended;
-    return (uint32_t)(atomic_load_explicit(&count->others, memory_order_acquire) & ~ABTOMP_WAITS) == left * ABTOMP_ONE;
+    uint32_t others = atomic_load_explicit(&count->others, memory_order_acquire);
+    return (others & ~(uint32_t)ABTOMP_WAITS) == left * ABTOMP_ONE;
+}
+
+/* Whether the member has ended all of them itself. relaxed: if others have ended some, the caller looks again */
+static inline bool abtomp_count_is_own(const struct abtomp_count *count)
+{
+    return count->made == count->ended && atomic_load_explicit(&count->others, memory_order_relaxed) == 0;
 }
 
 /* Whether tasks of the member are run at once, so that nobody else can have them. */

@@ -47,6 +47,7 @@ void abtomp_team_free(struct abtomp_team *team)
 {
     for (int i = 0; i < team->capacity; i++) {
         abtomp_group_end(team->members[i]);
+        abtomp_numbers_free(team->members[i]);
         abtomp_tasks_free(atomic_load_explicit(&team->members[i]->tasks, memory_order_relaxed)); /* relaxed: no other
                                                                                                     thread has it */
         free(team->members[i]);
@@ -292,6 +293,7 @@ void abtomp_member_begin(struct abtomp_member *me)
     me->icvs.num_threads = abtomp_num_threads(parent);
     if (level <= (int)(sizeof(abtomp_env.nested_threads) / sizeof(int)) && abtomp_env.nested_threads[level - 1] > 0)
         me->icvs.num_threads = abtomp_env.nested_threads[level - 1];
+    abtomp_number_return(me);
     me->running = (struct abtomp_running){0};
     me->num_shares = 0;
     me->num_singles = me->taken_singles = 0;
