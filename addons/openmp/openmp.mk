@@ -69,6 +69,7 @@ install-abtomp: install-libLTLIBRARIES
 openmp_tests = \
 	addons/openmp/test/blas \
 	addons/openmp/test/cancel \
+	addons/openmp/test/constructor \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
 	addons/openmp/test/nested \
@@ -166,6 +167,16 @@ addons/openmp/test/reload_plain.so: addons/openmp/test/reload_library.c addons/o
 addons/openmp/test/reload_local.so: addons/openmp/test/reload_library.c addons/openmp/test/reload.h
 	$(reload_compile) -DRELOAD_LOCAL -o $@ $(srcdir)/addons/openmp/test/reload_library.c
 CLEANFILES += $(reload_libraries)
+# This one opens a library with a constructor. What that has of libabt is there by then.
+addons_openmp_test_constructor_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_constructor_LINK = $(openmp_test_link)
+addons_openmp_test_constructor_LDADD =
+constructor_program = addons/openmp/test/constructor$(EXEEXT)
+$(constructor_program): addons/openmp/test/constructor_library.so
+addons/openmp/test/constructor_library.so: addons/openmp/test/constructor_library.c
+	$(AM_V_CC)$(MKDIR_P) addons/openmp/test && $(CC) -O1 -shared -fPIC $(OPENMP_CFLAGS) -Iinclude -I$(srcdir)/include \
+	  -o $@ $(srcdir)/addons/openmp/test/constructor_library.c
+CLEANFILES += addons/openmp/test/constructor_library.so
 # This one binds a function when it is called first: that is never.
 addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)

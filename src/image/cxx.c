@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "image/module.h"
 
 /* Where there is a runtime from the start. Also for static ones: the linker exports what a shared library refers to. */
 #define RUNTIME_SYMBOL __attribute__((weak, visibility("default")))
@@ -19,8 +20,15 @@ typedef char *demangle_function(const char *name, char *buffer, size_t *length, 
 static _Atomic(globals_function *) get_globals;
 static _Atomic(demangle_function *) demangle;
 
-/* In which library the runtime is, where it is a library. */
-static const char *const runtime_libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libcxxrt.so.1"};
+/*
+ * In which library the runtime is, where it is a library, and whether that stays loaded. libstdc++ has symbols that are
+ * unique in the process, with which the loader keeps it. The others are kept by dlopen, which waits for a thread that
+ * is in it.
+ */
+static const struct runtime {
+    const char *file;
+    bool stays;
+} runtimes[] = {{"libstdc++.so.6", true}, {"libc++abi.so.1", false}, {"libcxxrt.so.1", false}};
 
 struct abti_cxx_globals *abti_cxx_globals(void)
 {
@@ -35,12 +43,13 @@ static void use_runtime(globals_function *get, demangle_function *name)
     abti_store_relaxed(&get_globals, get);
 }
 
-static bool use_library(void *library)
+static bool use_library(const struct runtime *runtime)
 {
-    globals_function *get = (globals_function *)(uintptr_t)dlsym(library, "__cxa_get_globals");
-    if (get)
-        use_runtime(get, (demangle_function *)(uintptr_t)dlsym(library, "__cxa_demangle"));
-    return get != NULL;
+    globals_function *get = (globals_function *)(uintptr_t)abti_module_function(runtime->file, "__cxa_get_globals");
+    if (!get || !(runtime->stays || dlopen(runtime->file, RTLD_LAZY | RTLD_NOLOAD)))
+        return false;
+    use_runtime(get, (demangle_function *)(uintptr_t)abti_module_function(runtime->file, "__cxa_demangle"));
+    return true;
 }
 
 void abti_cxx_look(bool later)
@@ -49,17 +58,11 @@ void abti_cxx_look(bool later)
         return;
     if (__cxa_get_globals)
         use_runtime(__cxa_get_globals, __cxa_demangle);
-    if (__cxa_get_globals || !later || use_library(RTLD_DEFAULT))
+    if (__cxa_get_globals || !later)
         return;
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(runtime_libraries); i++) {
-        void *library =
-            dlopen(runtime_libraries[i], RTLD_LAZY | RTLD_NOLOAD); /* counted: it is not unloaded any more */
-        if (!library)
-            continue;
-        if (use_library(library))
+    for (size_t i = 0; i < ABTI_ARRAY_LEN(runtimes); i++)
+        if (use_library(&runtimes[i]))
             return;
-        dlclose(library);
-    }
 }
 
 char *abti_cxx_demangle(const char *name)

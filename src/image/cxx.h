@@ -22,7 +22,8 @@ struct abti_cxx_globals *abti_cxx_globals(void);
 
 /*
  * Looks for a C++ runtime, if none is known. One that is linked into the program or a plugin with hidden symbols cannot
- * be found. `later`: also among what has been loaded since the program's start, for which the loader is asked.
+ * be found. `later`: also among what has been loaded since the program's start. A thread that is in dlopen may wait for
+ * the caller, in a constructor.
  */
 void abti_cxx_look(bool later);
 

@@ -14,6 +14,12 @@ bool abti_module_of(uintptr_t code, struct abti_module *module)
     return true;
 }
 
+void *abti_module_function(const char *file, const char *name)
+{
+    (void)file;
+    return dlsym(RTLD_DEFAULT, name);
+}
+
 uint64_t abti_module_changes(void)
 {
     return 0;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Regions in constructors: of the program, and of a library that is opened by dlopen, which holds the loader's lock
+ * meanwhile. So has a constructor that makes streams. No thread that a constructor waits for may wait for that lock.
+ */
+#include <dlfcn.h>
+#include <libgen.h>
+#include <omp.h>
+#include <stdio.h>
+
+#include "tap.h"
+#include "watchdog.h"
+
+enum { MEMBERS = 3, UNITS = 2 };
+
+static int own_members;
+
+__attribute__((constructor)) static void run_region(void)
+{
+#pragma omp parallel num_threads(MEMBERS) reduction(+ : own_members)
+    own_members++;
+}
+
+static int number_of(void *library, const char *name)
+{
+    const int *number = library ? (const int *)dlsym(library, name) : NULL;
+    return number ? *number : -1;
+}
+
+int main(int argc, char **argv)
+{
+    char path[4096];
+    (void)argc;
+    watchdog_begin(0);
+    is_int(own_members, MEMBERS, "a constructor of the program runs a region");
+    snprintf(path, sizeof(path), "%s/constructor_library.so", dirname(argv[0]));
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fprintf(stderr, "# %s\n", dlerror());
+    is_int(number_of(library, "library_members"), MEMBERS, "so does one of a library that is opened");
+    is_int(number_of(library, "library_units"), UNITS, "which runs units on streams, too");
+    return done_testing();
+}
