@@ -104,7 +104,7 @@ static int stream_enter(ABT_sched given, abti_es **es)
     int code = claim_main_sched(given, &sched, "ABTX_xstream_enter");
     if (code != ABT_SUCCESS)
         return code;
-    code = abti_es_enter(sched, -1, es);
+    code = abti_es_enter(sched, ABTI_RANK_ENTERED, es);
     if (code != ABT_SUCCESS)
         unclaim_main_sched(given, sched);
     return code;
@@ -389,7 +389,7 @@ int ABT_xstream_get_num(int *num_xstreams)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    *num_xstreams = abti_plain_load_relaxed(&abti_rt.num_xstreams); /* relaxed: it is of some moment */
+    *num_xstreams = abti_plain_load_relaxed(&abti_rt.num_ranked); /* relaxed: it is of some moment */
     return ABT_SUCCESS;
 }
 

@@ -32,6 +32,7 @@ struct abti_rt {
     struct abti_spin lock; /* everything below; lock/lockrank.h says what may be held when it is taken */
     abti_es *xstreams;     /* in order of rank */
     int num_xstreams;
+    int num_ranked; /* those that have no rank of entered streams (stream/list.h) */
     abti_pool *pools;
     int next_pool_id, next_sched_id;   /* see abti_rt_next_id */
     bool observed;                     /* somebody listens to events, see pick/observe.h */

@@ -144,7 +144,7 @@ static void become_ult(abti_es *es, abti_unit *main_ult)
 
 int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
 {
-    abti_assert(!abti_es_self && rank <= 0 && sched->num_pools > 0);
+    abti_assert(!abti_es_self && (rank == 0 || rank == ABTI_RANK_ENTERED) && sched->num_pools > 0);
     abti_es *es = NULL;
     struct abti_stack *stack = NULL;
     (void)take_kept_record(&es, &stack);
@@ -266,5 +266,5 @@ void abti_es_demote(abti_es *es)
 {
     abti_assert(es == abti_es_self && abti_es_is_primary(es));
     es->cur->flags |= ABTI_UNIT_ENTERED;
-    abti_es_list_move(es, -1);
+    abti_es_list_move(es, ABTI_RANK_ENTERED);
 }

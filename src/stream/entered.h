@@ -12,7 +12,7 @@
 
 /*
  * Makes a stream around the calling native thread. Its main scheduler has been claimed. With rank 0 it is the primary
- * one, with -1 it gets the smallest free rank. Returns an ABT code.
+ * one, with ABTI_RANK_ENTERED it gets a rank of entered streams. Returns an ABT code.
  */
 int abti_es_enter(abti_sched *sched, int rank, abti_es **es) ABTI_MUST_CHECK;
 

@@ -17,6 +17,13 @@
 static struct abti_bias_user bias_users[ABTI_MAX_ES];
 
 /* All of these helpers are called with rt.lock held. */
+static void count_ranked(const abti_es *es, int add)
+{
+    /* relaxed, both: the lock is held */
+    if (es->rank < ABTI_ENTERED_RANKS)
+        abti_plain_store_relaxed(&abti_rt.num_ranked, abti_plain_load_relaxed(&abti_rt.num_ranked) + add);
+}
+
 static void list_insert(abti_es *es)
 {
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
@@ -26,6 +33,7 @@ static void list_insert(abti_es *es)
     abti_assert(!*link || (*link)->rank > es->rank);
     es->next = *link;
     *link = es;
+    count_ranked(es, 1);
 }
 
 static void list_remove(abti_es *es)
@@ -37,6 +45,7 @@ static void list_remove(abti_es *es)
         link = &(*link)->next;
     }
     *link = es->next;
+    count_ranked(es, -1);
 }
 
 static bool rank_is_free(int rank)
@@ -51,9 +60,12 @@ static bool rank_is_free(int rank)
     return true;
 }
 
-static int smallest_free_rank(void)
+/* `rank`, or the smallest free one of that kind. */
+static int choose_rank(int rank)
 {
-    int rank = 1; /* 0 is the primary one's */
+    if (rank >= 0)
+        return rank;
+    rank = rank == ABTI_RANK_ENTERED ? ABTI_ENTERED_RANKS + 1 : 1; /* 0 is the primary one's */
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
     for (abti_es *es = abti_rt.xstreams; es && es->rank <= rank; es = es->next)
         rank += es->rank == rank;
@@ -64,8 +76,8 @@ static int smallest_free_rank(void)
 static void note_rank(int rank)
 {
     abti_assert(abti_spin_is_mine(&abti_rt.lock) && rank >= 0);
-    if (rank >= abti_rt.config.max_num_xstreams)
-        abti_rt.config.max_num_xstreams = rank < INT_MAX ? rank + 1 : INT_MAX;
+    if (rank >= abti_rt.config.max_num_xstreams && rank < ABTI_ENTERED_RANKS)
+        abti_rt.config.max_num_xstreams = rank + 1;
 }
 
 static int free_index(void)
@@ -88,7 +100,7 @@ int abti_es_list_enter(abti_es *es, int rank)
     } else if (index == ABTI_MAX_ES) {
         code = ABT_ERR_MEM;
     } else {
-        es->rank = rank >= 0 ? rank : smallest_free_rank();
+        es->rank = choose_rank(rank);
         es->index = (uint16_t)index;
         es->running = ABTI_RUNNING_ON(index);
         es->timers = abti_timers_of((unsigned)index);
@@ -126,7 +138,7 @@ void abti_es_list_move(abti_es *es, int rank)
 {
     abti_spin_lock(&abti_rt.lock);
     list_remove(es);
-    abti_plain_store_relaxed(&es->rank, rank >= 0 ? rank : smallest_free_rank()); /* relaxed: the lock is held */
+    abti_plain_store_relaxed(&es->rank, choose_rank(rank)); /* relaxed: the lock is held */
     list_insert(es);
     note_rank(es->rank);
     abti_spin_unlock(&abti_rt.lock);

@@ -11,15 +11,25 @@
 #include "rt/types.h"
 
 /*
- * Takes the ES, which is not running yet, into the list, with an index and a rank; -1: the smallest free one. Returns
- * an ABT code.
+ * Streams that native threads have entered have ranks of their own, from ABTI_ENTERED_RANKS on, so that those of the
+ * program have the small ones. The first of them is left out: default CPUs go by ranks, and that of a thread which
+ * enters is not to be that of the primary stream.
+ */
+enum { ABTI_ENTERED_RANKS = 1 << 16 };
+
+/* In place of a rank: the smallest free one of the program's streams, or of entered ones. */
+enum { ABTI_RANK_ANY = -1, ABTI_RANK_ENTERED = -2 };
+
+/*
+ * Takes the ES, which is not running yet, into the list, with an index and a rank, or a free one of the kind that
+ * `rank` says. Returns an ABT code.
  */
 int abti_es_list_enter(abti_es *es, int rank) ABTI_MUST_CHECK;
 
 /* Takes the ES out. It runs no more, and on return no thread looks at it by its index. */
 void abti_es_list_leave(abti_es *es);
 
-/* Gives the ES another rank, which is free; -1: the smallest free one. */
+/* Gives the ES another rank, which is free, or one of the kind that `rank` says. */
 void abti_es_list_move(abti_es *es, int rank);
 
 /* Whether no ES has the rank at this moment. 0 is never free: it is the primary one's. */

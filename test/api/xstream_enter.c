@@ -21,11 +21,46 @@ static void yield_some(void *arg)
     run_once(arg);
 }
 
+/* All of them, also those that are entered. */
 static int num_streams(void)
+{
+    char *text = NULL;
+    size_t size;
+    int num = -1;
+    FILE *file = open_memstream(&text, &size);
+
+    if (!file)
+        return -1;
+    must(ABT_info_print_all_xstreams(file));
+    fclose(file);
+    if (sscanf(text, "execution streams: %d", &num) != 1)
+        num = -1;
+    free(text);
+    return num;
+}
+
+static int num_counted(void)
 {
     int num = -1;
 
     return ABT_xstream_get_num(&num) == ABT_SUCCESS ? num : -1;
+}
+
+/* The streams of the program have the ranks that they would have without those that are entered. */
+static void make_streams(void)
+{
+    enum { NUM = 2 };
+    ABT_xstream streams[NUM];
+    int rank = -1;
+
+    for (int i = 0; i < NUM; i++) {
+        must(ABT_xstream_create(ABT_SCHED_NULL, &streams[i]));
+        must(ABT_xstream_get_rank(streams[i], &rank));
+        is_int(rank, i + 1, "a stream that is created has the rank of its own");
+    }
+    is_int(num_counted(), 1 + NUM, "entered ones do not count");
+    for (int i = 0; i < NUM; i++)
+        must(ABT_xstream_free(&streams[i]));
 }
 
 static int own_rank(void)
@@ -85,7 +120,7 @@ static void *enter_first(void *unused)
     ok_abt(ABTX_xstream_enter(ABT_SCHED_NULL, &xstream));
     must(ABT_xstream_self(&self));
     is_ptr(xstream, self, "the thread is the stream");
-    ok(own_rank() > 0, "with a rank, which is not the primary one's");
+    ok(own_rank() > 1 << 16, "with a rank, which is not the primary one's");
     is_int(ABT_initialized(), ABT_ERR_UNINITIALIZED, "ABT_init has not been called");
     ok(!caller_is_primary(), "it is not primary");
     must(ABT_xstream_is_primary(xstream, &is_primary));
@@ -117,7 +152,7 @@ static void *init_inside(void *unused)
     live_as_ult();
     ok_abt(ABT_finalize());
     is_int(ABT_initialized(), ABT_ERR_UNINITIALIZED, "after ABT_finalize");
-    ok(!caller_is_primary() && own_rank() > 0, "it is as before");
+    ok(!caller_is_primary() && own_rank() > 1 << 16, "it is as before");
     live_as_ult();
     ok_abt(ABTX_xstream_leave(&xstream));
     return NULL;
@@ -154,6 +189,7 @@ static void test_outlive(void)
     must(pthread_create(&thread, NULL, stay, &guest));
     wait_for(atomic_load(&guest.step) == 1);
     is_int(num_streams(), 2, "two streams");
+    make_streams();
     ok(caller_is_primary() && own_rank() == 0, "the caller of ABT_init is primary");
     ok_abt(ABT_finalize());
     is_int(ABT_initialized(), ABT_ERR_UNINITIALIZED, "the primary stream has ended");

@@ -6,7 +6,8 @@
  */
 #include "cases.h"
 
-enum { ENTERING_RANK = 1, LEAVING_RANK, LAST_RANK, MOST_REQUESTS = 100 };
+/* Of streams that are entered the smallest rank, and those behind it. */
+enum { ENTERING_RANK = (1 << 16) + 1, LEAVING_RANK, LAST_RANK, MOST_REQUESTS = 100 };
 
 static ABT_pool pool;
 static pthread_t entering;
