@@ -9,16 +9,26 @@
 
 /* -- Turns -- */
 
+/*
+ * The word, of several, that changes when an iteration has its turn. Iterations whose numbers are a chunk apart have
+ * different words, mostly. Members that share one wait again.
+ */
+static _Atomic(uint32_t) *turns_of(_Atomic(uint32_t) *turns, uint64_t iteration)
+{
+    return &turns[iteration * 0x9e3779b97f4a7c15U >> (64 - ABTOMP_TURN_BITS)];
+}
+
 static void await_turn(struct abtomp_member *me)
 {
     struct abtomp_share *share = me->share;
+    _Atomic(uint32_t) *word = turns_of(share->turns, me->first);
     for (;;) {
         /* acquire: pairs with the release in abtomp_ordered_pass, and keeps the look at the turn behind it */
-        uint32_t turns = atomic_load_explicit(&share->turns, memory_order_acquire);
+        uint32_t turns = atomic_load_explicit(word, memory_order_acquire);
         /* acquire: pairs with the release in abtomp_ordered_pass */
         if (atomic_load_explicit(&share->turn, memory_order_acquire) == me->first)
             break;
-        abtomp_wait(&share->turns, turns, me->team, me->team->num);
+        abtomp_wait(word, turns, me->team, me->team->num);
     }
     me->has_turn = true;
 }
@@ -34,10 +44,11 @@ void abtomp_ordered_pass(struct abtomp_member *me)
      * release, both: pairs with the acquires in await_turn. The count is added to: the next one may have its turn, and
      * pass it, before this one counts.
      */
+    _Atomic(uint32_t) *word = turns_of(share->turns, me->end);
     atomic_store_explicit(&share->turn, me->end, memory_order_release);
-    atomic_fetch_add_explicit(&share->turns, 1, memory_order_release);
+    atomic_fetch_add_explicit(word, 1, memory_order_release);
     if (me->team->num > 1)
-        abtomp_wake(&share->turns);
+        abtomp_wake(word);
     me->first = me->end;
 }
 

@@ -17,6 +17,9 @@ enum {
     ABTOMP_CROSSES = 32 /* beside another kind: iterations wait for others (doacross) */
 };
 
+/* Words that members wait at for their turns: with several, a turn wakes few but the one that has it. A power of two */
+enum { ABTOMP_TURN_BITS = 6, ABTOMP_TURNS = 1 << ABTOMP_TURN_BITS };
+
 /* A loop: all of it is constant while it runs. Arithmetic is modulo 2^64, so that one form serves for signed ones. */
 struct abtomp_loop {
     uint64_t start, end, step; /* of the program's variable */
@@ -38,14 +41,14 @@ struct abtomp_share {
     bool is_later;            /* it is of one construct only, among the team's `later`. Constant */
     /* Constant while it is ready. */
     struct abtomp_loop loop;
-    uint64_t num_chunks;                /* of a dynamic loop */
-    void *memory;                       /* asked for by the program, for all members */
-    struct abtomp_copies *copies;       /* of its reductions of tasks; NULL: there are none */
-    struct abtomp_doacross *doacross;   /* of a doacross loop */
-    ABTOMP_LINE _Atomic(uint64_t) next; /* the first iteration that nobody has, or chunk if the loop is dynamic */
-    ABTOMP_LINE _Atomic(uint64_t) turn; /* of an ordered loop: the first iteration of the chunk whose turn it is */
-    _Atomic(uint32_t) turns;            /* changes with `turn` */
-    struct abtomp_range ranges[];       /* of chunks, of each member */
+    uint64_t num_chunks;                   /* of a dynamic loop */
+    void *memory;                          /* asked for by the program, for all members */
+    struct abtomp_copies *copies;          /* of its reductions of tasks; NULL: there are none */
+    struct abtomp_doacross *doacross;      /* of a doacross loop */
+    ABTOMP_LINE _Atomic(uint64_t) next;    /* the first iteration that nobody has, or chunk if the loop is dynamic */
+    ABTOMP_LINE _Atomic(uint64_t) turn;    /* of an ordered loop: the first iteration of the chunk whose turn it is */
+    _Atomic(uint32_t) turns[ABTOMP_TURNS]; /* changes with `turn`: the one of that iteration, see ordered.c */
+    struct abtomp_range ranges[];          /* of chunks, of each member */
 };
 
 /*

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <omp.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "tap.h"
 #include "watchdog.h"
@@ -306,6 +308,32 @@ static void scans(void)
     is_int(last, 907, "lastprivate(conditional) gives the value of the last iteration that set it");
 }
 
+/* A chunk for each of many members: a turn wakes the one that has it, and few others. All wait before the first one. */
+static void ordered_many(void)
+{
+    enum { MANY = 200, ARRIVE_US = 100000 };
+    struct rusage before, after;
+    int wrong = 0, last = -1;
+#pragma omp parallel num_threads(MANY)
+    (void)omp_get_thread_num();
+    getrusage(RUSAGE_SELF, &before);
+#pragma omp parallel for ordered schedule(static, 1) num_threads(MANY)
+    for (int i = 0; i < MANY; i++) {
+#pragma omp ordered
+        {
+            if (i == 0)
+                usleep(ARRIVE_US);
+            wrong += last != i - 1;
+            last = i;
+        }
+    }
+    getrusage(RUSAGE_SELF, &after);
+    is_int(wrong, 0, "an ordered loop of many members");
+    long switches = after.ru_nvcsw - before.ru_nvcsw;
+    if (!ok(switches < MANY * MANY / 8, "wakes few of them at each turn"))
+        diag("%ld voluntary switches", switches);
+}
+
 int main(void)
 {
     watchdog_begin(0);
@@ -330,6 +358,7 @@ int main(void)
     ordered_guided();
     ordered_runtime();
     ordered_often();
+    ordered_many();
     doacross_static();
     doacross_static_chunks();
     doacross_dynamic();
