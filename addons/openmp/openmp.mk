@@ -1,6 +1,8 @@
 # libabtomp: OpenMP for unchanged programs, in place of libgomp.so.1. It uses the public headers only.
 
-# Beside the library is a directory with the names by which programs ask for it, to be set as LD_LIBRARY_PATH.
+# Beside the library is a directory with the names by which programs ask for it, to be set as LD_LIBRARY_PATH. The file
+# itself is there, and the library's own names are links to it: programs that look for OpenMP among the loaded files, as
+# threadpoolctl does, go by the real name.
 abtompdir = $(libdir)/abtomp
 
 if HAVE_ABTOMP
@@ -56,20 +58,24 @@ libabtomp_la_LDFLAGS = -shared -version-info 1:0:0 -no-undefined -Wl,--as-needed
 	-Wl,--version-script=$(srcdir)/addons/openmp/src/abtomp.map '-Wl,-rpath,$$ORIGIN:$$ORIGIN/..' $(link_with_libabt)
 libabtomp_la_DEPENDENCIES = libabt.la addons/openmp/src/abtomp.map
 
-# The same beside the library that has been built, for the tests.
+# The name of the file that libtool makes.
+abtomp_file = $$(sed -n "s/^library_names='\([^ ]*\).*/\1/p" libabtomp.la)
+
+# The same beside the library that has been built, for the tests: a second name of the file, which libtool needs.
 all-local: .libs/abtomp/libgomp.so.1
 .libs/abtomp/libgomp.so.1: libabtomp.la
-	$(AM_V_GEN)$(MKDIR_P) .libs/abtomp && ln -sf ../libabtomp.so.1 $@ && touch $@
+	$(AM_V_GEN)$(MKDIR_P) .libs/abtomp && ln -f .libs/$(abtomp_file) $@ && touch $@
 
 install-abtomp: install-libLTLIBRARIES
 	$(MKDIR_P) "$(DESTDIR)$(abtompdir)"
-	ln -sf ../libabtomp.so.1 "$(DESTDIR)$(abtompdir)/libgomp.so.1"
+	file=$(abtomp_file) && cd "$(DESTDIR)$(libdir)" && mv -f $$file abtomp/libgomp.so.1 && ln -s abtomp/libgomp.so.1 $$file
 
 # The tests are programs like any other: compiled with OpenMP, and linked with libgomp. They find libabtomp in its place.
 openmp_tests = \
 	addons/openmp/test/blas \
 	addons/openmp/test/cancel \
 	addons/openmp/test/constructor \
+	addons/openmp/test/environment \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
 	addons/openmp/test/nested \
@@ -98,6 +104,9 @@ $(openmp_tests): .libs/abtomp/libgomp.so.1
 addons_openmp_test_cancel_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_cancel_LINK = $(openmp_test_link)
 addons_openmp_test_cancel_LDADD =
+addons_openmp_test_environment_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_environment_LINK = $(openmp_test_link)
+addons_openmp_test_environment_LDADD =
 addons_openmp_test_lastprivate_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_lastprivate_LINK = $(openmp_test_link)
 addons_openmp_test_lastprivate_LDADD =
@@ -182,8 +191,9 @@ addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/te
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_unused_LINK = $(openmp_test_link) -Wl,-z,lazy
 addons_openmp_test_unused_LDADD =
-# This one is a program without OpenMP.
+# This one is a program without OpenMP. It has a function of the system of its own.
 addons_openmp_test_plugin_SOURCES = addons/openmp/test/plugin.c addons/openmp/test/native_threads.h
+addons_openmp_test_plugin_LDFLAGS = -rdynamic
 addons_openmp_test_plugin_LDADD =
 else
 install-abtomp:

@@ -290,8 +290,12 @@ void abtomp_member_place(struct abtomp_member *me)
             me->place = parent->place;
     }
     if (abtomp_env.displays_affinity && me->displayed != team->num) {
+        /* Member 0 begins while its thread still runs the task around. */
+        struct abtomp_member *outer = abtomp_current;
         me->displayed = team->num;
+        abtomp_current = me;
         omp_display_affinity(NULL);
+        abtomp_current = outer;
     }
 }
 

@@ -171,6 +171,14 @@ static void set_add_new(struct abtomp_tasks *own, struct set *set, struct abtomp
     set_add(own, set, node);
 }
 
+static bool set_has_ended(const struct set *set)
+{
+    uint32_t i = 0;
+    while (i < set->num && node_has_ended(set->nodes[i]))
+        i++;
+    return i == set->num;
+}
+
 static void set_edges(const struct set *set, struct abtomp_node *node)
 {
     for (uint32_t i = 0; i < set->num; i++)
@@ -195,10 +203,30 @@ static struct entry *find_entry(const struct abtomp_table *table, uintptr_t addr
     return &table->entries[i];
 }
 
-static void table_grow(struct abtomp_table *table)
+/* Frees the entries whose nodes have ended: those depend on the ones before them, so that these have ended, too. */
+static void drop_ended(struct abtomp_tasks *own, struct abtomp_table *table)
+{
+    for (uint32_t i = 0; i < table->capacity; i++) {
+        struct entry *entry = &table->entries[i];
+        if (entry->use == 0 || !set_has_ended(&entry->present))
+            continue;
+        set_free(own, &entry->present);
+        set_free(own, &entry->before);
+        entry->use = 0;
+        table->num--;
+    }
+}
+
+/*
+ * Half of the entries are in use. It becomes larger if a fourth still is without those that have ended: so a member
+ * that makes tasks of ever other addresses keeps memory for those only that have not ended.
+ */
+static void table_make_room(struct abtomp_tasks *own, struct abtomp_table *table)
 {
     struct abtomp_table old = *table;
-    table->capacity = old.capacity > 0 ? 2 * old.capacity : 8;
+    drop_ended(own, table);
+    if (4 * table->num >= old.capacity)
+        table->capacity = old.capacity > 0 ? 2 * old.capacity : 8;
     table->entries = must_have(calloc(table->capacity, sizeof(table->entries[0])));
     for (uint32_t i = 0; i < old.capacity; i++)
         if (old.entries[i].use != 0)
@@ -209,7 +237,7 @@ static void table_grow(struct abtomp_table *table)
 static struct entry *entry_of(struct abtomp_tasks *own, struct abtomp_table *table, uintptr_t address)
 {
     if (2 * table->num >= table->capacity)
-        table_grow(table);
+        table_make_room(own, table);
     struct entry *entry = find_entry(table, address);
     if (entry->use == 0) {
         table->num++;

@@ -2,6 +2,7 @@
 #include "icv.h"
 #include <ctype.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,9 +395,24 @@ static void read_variable(const struct variable *variable)
         fprintf(stderr, "libabtomp: %s=%.60s is not %s; it is ignored\n", variable->name, text, variable->what);
 }
 
+/* The system has the last word on sizes of stacks. */
+static void check_stack_size(void)
+{
+    pthread_attr_t attr;
+    if (abtomp_env.stack_size == 0 || pthread_attr_init(&attr) != 0)
+        return;
+    if (pthread_attr_setstacksize(&attr, abtomp_env.stack_size) != 0) {
+        fprintf(stderr, "libabtomp: stacks have at least %ld bytes; OMP_STACKSIZE is ignored\n",
+                sysconf(_SC_THREAD_STACK_MIN));
+        abtomp_env.stack_size = 0;
+    }
+    pthread_attr_destroy(&attr);
+}
+
 /* What follows from several variables. */
 static void derive_all(void)
 {
+    check_stack_size();
     struct abtomp_icvs *icvs = &abtomp_env.icvs;
     if (value_of("OMP_MAX_ACTIVE_LEVELS") == NULL && (is_nested || threads_said.num > 1 || bind_said.num > 1))
         icvs->max_active_levels = ABTOMP_MOST_LEVELS;

@@ -292,8 +292,8 @@ static inline const struct abtomp_member *abtomp_ancestor(const struct abtomp_me
 /* -- team.c -- */
 
 /*
- * A team for a region of `me` of that many members, two at least, which may become fewer if the system gives no
- * more; NULL: not even two. Its threads are docked.
+ * A team for a region of `me` of that many members, two at least. With dyn-var they become fewer if the system gives no
+ * more threads; without, the program ends with a message. NULL: not even two. Its threads are docked.
  */
 struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num);
 

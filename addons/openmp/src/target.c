@@ -258,6 +258,8 @@ void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned num, unsigned threa
         thread_limit = (unsigned)abtomp_env.teams_thread_limit;
     if (thread_limit > 0)
         abtomp_change_icvs(me)->thread_limit = (int)thread_limit;
+    if (num == 0)
+        num = (unsigned)abtomp_env.num_teams;
     me->league.num = num > 0 ? (int)num : 1;
     for (me->league.own = 0; me->league.own < me->league.num; me->league.own++)
         fn(data);

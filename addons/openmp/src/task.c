@@ -401,10 +401,14 @@ struct request {
     void *detach;
 };
 
+static _Atomic(bool) has_events; /* a task with an event was made. relaxed, everywhere: only a bound depends on it */
+
 static inline void say_event(const struct request *request, struct abtomp_task *task)
 {
-    if (request->flags & ABTOMP_TASK_DETACH)
-        *(void **)request->detach = *(void **)task->data = task;
+    if (!(request->flags & ABTOMP_TASK_DETACH))
+        return;
+    *(void **)request->detach = *(void **)task->data = task;
+    atomic_store_explicit(&has_events, true, memory_order_relaxed);
 }
 
 static inline struct abtomp_task *make_included(struct abtomp_member *me, struct abtomp_tasks *own,
@@ -501,11 +505,26 @@ static inline bool is_full(const struct abtomp_member *me, const struct abtomp_t
     return abtomp_deque_num(&own->deque) >= ENOUGH_EACH * (uint32_t)me->team->num;
 }
 
+/*
+ * Whether the task that runs has so many children that have not ended. Those that wait for others, and those of the
+ * box, are in no deque. Where there are events none is full: what its maker would wait for might wait for its maker.
+ */
+static bool is_crowded(const struct abtomp_member *me, const struct abtomp_tasks *own)
+{
+    const struct abtomp_count *children = &own->task->children;
+    /* relaxed: it is a bound */
+    int32_t others = atomic_load_explicit(&children->others, memory_order_relaxed) / ABTOMP_ONE;
+    return children->made - children->ended - (uint32_t)others >= ENOUGH_EACH * (uint32_t)me->team->num &&
+           !atomic_load_explicit(&has_events, memory_order_relaxed);
+}
+
 /* Whether a task is run by who makes it, at once. `special` are those of its flags by which it may have to wait. */
 static inline bool runs_at_once(const struct abtomp_member *me, const struct abtomp_tasks *own, unsigned special)
 {
+    if (!abtomp_runs_alone(me) && special != 0)
+        return !(special & ABTOMP_TASK_DETACH) && is_crowded(me, own);
     if (!abtomp_runs_alone(me))
-        return special == 0 && ABTOMP_UNLIKELY(is_full(me, own));
+        return ABTOMP_UNLIKELY(is_full(me, own));
     /* Others that have not ended have unfulfilled events, or depend on such. */
     return special == 0 || (!(special & ABTOMP_TASK_DETACH) && !abtomp_has_tasks(me->team));
 }
@@ -516,10 +535,9 @@ static __attribute__((noinline)) void add_task(struct abtomp_member *me, struct 
 {
     if (abtomp_env.cancels && abtomp_task_is_cancelled(me, me->group))
         return;
-    if (!request->is_deferred || me->running.is_final)
+    if (!request->is_deferred || me->running.is_final ||
+        runs_at_once(me, own, request->flags & (ABTOMP_TASK_DETACH | ABTOMP_TASK_DEPEND | ABTOMP_TASK_PRIORITY)))
         run_in_place(me, own, request);
-    else if (runs_at_once(me, own, request->flags & (ABTOMP_TASK_DETACH | ABTOMP_TASK_DEPEND | ABTOMP_TASK_PRIORITY)))
-        run_included(me, own, request);
     else
         make_task(me, own, request);
 }
@@ -531,6 +549,8 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     if (ABTOMP_UNLIKELY((flags & ABTOMP_TASK_KIND) || !is_deferred || copy || me->running.is_final ||
                         abtomp_env.cancels)) {
+        if (abtomp_env.max_task_priority == 0)
+            flags &= ~(unsigned)ABTOMP_TASK_PRIORITY;
         struct request request = {fn, data, copy, size, align, is_deferred, flags, depend, priority, detach};
         add_task(me, own, &request);
     } else if (runs_at_once(me, own, 0)) {

@@ -144,10 +144,13 @@ static inline bool abtomp_count_is_own(const struct abtomp_count *count)
     return count->made == count->ended && atomic_load_explicit(&count->others, memory_order_relaxed) == 0;
 }
 
-/* Whether tasks of the member are run at once, so that nobody else can have them. */
+/*
+ * Whether tasks of the member are run at once, so that nobody else can have them. Outside regions priorities do not
+ * change that: the initial task may end without a wait for its tasks.
+ */
 static inline bool abtomp_runs_alone(const struct abtomp_member *me)
 {
-    return me->team->num == 1 && abtomp_env.max_task_priority == 0;
+    return me->team->num == 1 && (abtomp_env.max_task_priority == 0 || me->team->level == 0);
 }
 
 /* Makes a task that runs the function, even if it is cancelled. The caller then calls abtomp_crew_offer. */

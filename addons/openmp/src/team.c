@@ -213,8 +213,8 @@ static bool make_room(struct abtomp_team *team, int num)
     return true;
 }
 
-/* Adds members until there are that many, or the system gives no more. */
-static void team_grow(struct abtomp_team *team, int num)
+/* Adds members until there are that many. `may_be_fewer`: or the system gives no more threads. */
+static void team_grow(struct abtomp_team *team, int num, bool may_be_fewer)
 {
     if (!make_room(team, num))
         return;
@@ -225,6 +225,8 @@ static void team_grow(struct abtomp_team *team, int num)
         /* relaxed: only the caller writes it */
         member->seen = atomic_load_explicit(&team->go, memory_order_relaxed);
         if (!abtomp_thread_start(member, member_main, false)) {
+            if (!may_be_fewer)
+                abtomp_fail("the system gives no thread for a member of a region");
             free(member);
             return;
         }
@@ -270,7 +272,7 @@ struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num)
         me->inner = team;
     }
     if (ABTOMP_UNLIKELY(team->capacity < num))
-        team_grow(team, num);
+        team_grow(team, num, me->icvs.dynamic);
     num = num < team->capacity ? num : team->capacity;
     if (ABTOMP_UNLIKELY(team->num != num)) /* written only if it changes: others have read it */
         team->num = num;

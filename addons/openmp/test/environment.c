@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What variables have for an effect: each case is run by this program, with its variable, and what it prints is read.
+ */
+#include <limits.h>
+#include <omp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emulated.h"
+#include "sanitizers.h"
+#include "tap.h"
+#include "watchdog.h"
+
+/* -- The cases -- */
+
+static void open_region(void)
+{
+    int members = 0;
+#pragma omp parallel num_threads(3) reduction(+ : members)
+    members++;
+    printf("members %d\n", members);
+}
+
+static void open_teams(void)
+{
+    int teams = 0;
+#pragma omp teams reduction(+ : teams)
+    teams++;
+    printf("teams %d\n", teams);
+}
+
+/* The initial task does not wait for it. */
+static void make_task(void)
+{
+#pragma omp task priority(1)
+    printf("ran\n");
+}
+
+enum { TASKS = 300000, MOST_KIB = 32 * 1024 };
+
+static void print_growth(const struct rusage *before, int ran)
+{
+    struct rusage after;
+    getrusage(RUSAGE_SELF, &after);
+    long kib = after.ru_maxrss - before->ru_maxrss;
+    if (kib > MOST_KIB)
+        fprintf(stderr, "%ld KiB\n", kib);
+    printf("%d of %d, %s memory\n", ran, TASKS, kib > MOST_KIB ? "much" : "little");
+}
+
+/* One member makes many tasks, each with an address of its own, or a priority, and does not wait for them. */
+static void make_dependent_tasks(void)
+{
+    static char addresses[TASKS];
+    struct rusage before;
+    int ran = 0;
+    memset(addresses, 1, sizeof(addresses));
+    getrusage(RUSAGE_SELF, &before);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < TASKS; i++)
+#pragma omp task depend(out : addresses[i]) shared(ran)
+        __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
+    print_growth(&before, ran);
+}
+
+static void make_tasks_with_priorities(void)
+{
+    struct rusage before;
+    int ran = 0;
+    getrusage(RUSAGE_SELF, &before);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < TASKS; i++)
+#pragma omp task priority(i % 7) shared(ran)
+        __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
+    print_growth(&before, ran);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {{"region", open_region},
+             {"teams", open_teams},
+             {"task", make_task},
+             {"dependent", make_dependent_tasks},
+             {"priorities", make_tasks_with_priorities}};
+
+/* -- Running them -- */
+
+static char program[PATH_MAX], text[8192];
+
+static void run_child(const char *name, const char *variable, const char *value, const int output[2])
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    dup2(output[1], STDOUT_FILENO);
+    dup2(output[1], STDERR_FILENO);
+    close(output[0]);
+    close(output[1]);
+    setenv("OMP_AFFINITY_FORMAT", "level %L member %n of %N", 1);
+    if (variable)
+        setenv(variable, value, 1);
+    execl(program, program, name, (char *)NULL);
+    _exit(127);
+}
+
+/* Puts what it prints into `text`. Returns how it ends. */
+static int run_case(const char *name, const char *variable, const char *value)
+{
+    int output[2], status = -1;
+    ssize_t size, used = 0;
+    if (pipe(output) != 0)
+        return -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        run_child(name, variable, value, output);
+    close(output[1]);
+    while ((size = read(output[0], text + used, sizeof(text) - 1 - (size_t)used)) > 0)
+        used += size;
+    text[used] = '\0';
+    close(output[0]);
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static bool has_printed(const char *words)
+{
+    if (strstr(text, words))
+        return true;
+    fprintf(stderr, "# not \"%s\": %s\n", words, text);
+    return false;
+}
+
+static void test_display(void)
+{
+    is_int(run_case("region", "OMP_DISPLAY_AFFINITY", "true"), 0, "affinity is displayed");
+    ok(has_printed("level 1 member 0 of 3") && has_printed("level 1 member 1 of 3") &&
+           has_printed("level 1 member 2 of 3"),
+       "of each member, as it is in the region");
+}
+
+static void test_stacks(void)
+{
+    is_int(run_case("region", "OMP_STACKSIZE", "8k"), 0, "a size of stacks that is too small");
+    ok(has_printed("OMP_STACKSIZE is ignored") && has_printed("members 3"), "is ignored, which is reported");
+    ok(run_case("region", "OMP_STACKSIZE", "200000G") != 0, "one that is too large ends the program");
+    ok(has_printed("the system gives no thread"), "which says why");
+}
+
+static void test_memory(void)
+{
+    if (UNDER_ASAN || UNDER_TSAN) {
+        skip(3, "a sanitizer needs memory for each task");
+        return;
+    }
+    (void)run_case("dependent", NULL, NULL);
+    ok(has_printed("300000 of 300000, little"), "tasks that have ended keep no memory by their dependences");
+    (void)run_case("priorities", NULL, NULL);
+    ok(has_printed("300000 of 300000, little"), "tasks with priorities that have no effect are bounded");
+    (void)run_case("priorities", "OMP_MAX_TASK_PRIORITY", "5");
+    ok(has_printed("300000 of 300000, little"), "and those with an effect");
+}
+
+int main(int argc, char **argv)
+{
+    watchdog_begin(0);
+    for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (strcmp(argv[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    }
+    if (is_emulated() || readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
+        skip_all("an emulator cannot run the program itself");
+    test_display();
+    is_int(run_case("teams", "OMP_NUM_TEAMS", "3"), 0, "OMP_NUM_TEAMS");
+    ok(has_printed("teams 3"), "says how many teams there are");
+    is_int(run_case("task", "OMP_MAX_TASK_PRIORITY", "5"), 0, "a task of the initial task that nobody waits for");
+    ok(has_printed("ran"), "runs");
+    test_stacks();
+    test_memory();
+    return done_testing();
+}
