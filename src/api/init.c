@@ -27,6 +27,7 @@
 #include "stream/affinity.h"
 #include "stream/entered.h"
 #include "stream/halt.h"
+#include "stream/helper.h"
 #include "stream/list.h"
 #include "stream/reclaim.h"
 #include "stream/sched_impl.h"
@@ -175,6 +176,38 @@ static void watch_forks(void)
         registered = pthread_atfork(NULL, NULL, reset_in_child) == 0;
 }
 
+static pthread_t bias_thread; /* while has_bias_thread */
+static bool has_bias_thread;
+
+static void *ask_for_bias(void *unused)
+{
+    (void)unused;
+    abti_bias_ask();
+    return NULL;
+}
+
+/* Without memory for the thread there are no biases. */
+static void bias_begin(void)
+{
+    has_bias_thread = !abti_bias_init() && abti_helper_start(&bias_thread, ask_for_bias) == 0;
+}
+
+/* The library may be unloaded. */
+static void bias_end(void)
+{
+    if (has_bias_thread)
+        pthread_join(bias_thread, NULL);
+    has_bias_thread = false;
+}
+
+/* There is one thread, which may ask by itself. */
+static void bias_begin_in_child(void)
+{
+    has_bias_thread = false;
+    if (!abti_bias_init())
+        abti_bias_ask();
+}
+
 /* `primary`: for ABT_init, which makes its caller the primary stream. */
 static int runtime_init(bool primary)
 {
@@ -192,7 +225,6 @@ static int runtime_init(bool primary)
     abti_store_relaxed(&abti_rt.inherited_slots, 0);
     abti_halt_reset();
     abti_cpu_init();
-    abti_bias_init();
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
     abti_nodes_init(abti_rt.config.numa, abti_rt.config.node_list);
     abti_annotate_init();
@@ -213,6 +245,7 @@ static int runtime_init(bool primary)
         return code;
     }
     watch_forks();
+    bias_begin();
     abti_overflow_watch(abti_blocking_unit);
     abti_stackuse_begin();
     abti_stats_begin();
@@ -343,6 +376,7 @@ static void runtime_fini(abti_es *es)
     es->tool.depth = 0;
     if (es->has_begun)
         abti_tool_event_finish(es, es->main_unit); /* for traces and statistics; tools listen no more */
+    bias_end();
     abti_top_stop();
     abti_watcher_stop();
     abti_unit_call_back(es->cur);
@@ -474,6 +508,7 @@ static void reset_in_child(void)
     abti_dumpsignal_forget();
     if (!abti_rt_is_up())
         return;
+    bias_begin_in_child();
     if (es && es->is_entered && abti_rt.num_xstreams == 1 && !abti_blocking_is_used(es)) {
         abti_crew_forget(es);
         abti_own_enter(&es->own);

@@ -13,9 +13,21 @@ enum { NEED_MIN = 256, NEED_MAX = 2048, SOON_NS = 200000 };
 
 static _Atomic(bool) have_membarrier;
 
-void abti_bias_init(void)
+bool abti_bias_init(void)
 {
-    abti_store_relaxed(&have_membarrier, abti_membarrier_init()); /* relaxed: no other thread uses a lock yet */
+    bool is_ready = abti_membarrier_is_ready();
+    abti_store_relaxed(&have_membarrier, is_ready); /* relaxed: no other thread uses a lock yet */
+    return is_ready;
+}
+
+void abti_bias_ask(void)
+{
+    /*
+     * relaxed: a thread that sees it gives a bias, and who takes that away calls abti_membarrier later than this has
+     * asked the system: the lock orders it with the thread that gave the bias.
+     */
+    if (abti_membarrier_init())
+        abti_store_relaxed(&have_membarrier, true);
 }
 
 /*

@@ -49,11 +49,11 @@ struct abti_bias {
                                               lock */
 };
 
-/*
- * Finds out whether there is any bias, by asking the system for what that needs. It is called once, with no lock in
- * use.
- */
-void abti_bias_init(void);
+/* There may be biases from now on. False: not yet, the system has to be asked first for what they need. */
+bool abti_bias_init(void);
+
+/* Asks the system, which may take long, and nobody is to wait for it. Locks may be in use. */
+void abti_bias_ask(void);
 
 /* Leaves the lock that the caller has entered by the bias. */
 ABTI_INLINE void abti_bias_leave(struct abti_bias_user *me)

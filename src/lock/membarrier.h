@@ -7,9 +7,12 @@
 #include "base/compiler.h"
 
 /*
- * Asks the system for it, once, before the first call of the next function. False: the system has none. This is quick
- * while the process has one thread, and may take some milliseconds later.
+ * Whether the system has been asked for it, which has to be so before abti_membarrier is called. That takes a
+ * microsecond while the process has one thread: then it is done when the library is loaded.
  */
+bool abti_membarrier_is_ready(void);
+
+/* Asks the system. It takes up to some ten milliseconds, since all processors meet. False: it has none. */
 bool abti_membarrier_init(void);
 
 /*

@@ -638,6 +638,11 @@ bool abti_membarrier(void)
     return true;
 }
 
+bool abti_membarrier_is_ready(void)
+{
+    return true;
+}
+
 bool abti_membarrier_init(void)
 {
     return true;
