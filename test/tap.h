@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "patience.h"
+
 static atomic_int tap_count;  /* numbers given out so far */
 static atomic_int tap_failed; /* how many of them failed */
-
-static unsigned tap_patience; /* seconds until the next result, see watchdog.h; 0: as long as it takes */
 
 /* ok(cond, format, ...): one test. True if it passed. */
 #define ok(cond, ...) tap_ok((cond) ? true : false, __FILE__, __LINE__, __VA_ARGS__)
@@ -64,8 +64,7 @@ static inline void tap_result(const char *result, const char *mark, const char *
     printf("%s %d %s %s\n", result, atomic_fetch_add(&tap_count, 1) + 1, mark, text);
     fflush(stdout);
     funlockfile(stdout);
-    if (tap_patience > 0)
-        alarm(tap_patience);
+    tap_begin_wait();
 }
 
 static inline bool tap_vok(bool passed, const char *file, int line, const char *fmt, va_list args)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "sanitizers.h"
-#include "tap.h"
 
 /* Far more than any program takes for a result, on a machine that is busy and slow: a hang is what does not end. */
 enum { WATCHDOG_SECONDS = 280 };
@@ -31,7 +31,7 @@ static inline void watchdog_begin(unsigned more)
 {
     signal(SIGALRM, watchdog_bites);
     tap_patience = (WATCHDOG_SECONDS + more) * (getenv("ABT_TEST_EMULATED") ? 3 : 1);
-    alarm(tap_patience);
+    tap_begin_wait();
 }
 
 #endif

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "patience.h"
+
 static std::atomic<int> tap_count(0), tap_failed(0);
 
 static inline bool ok(bool passed, const char *what)
@@ -14,6 +16,7 @@ static inline bool ok(bool passed, const char *what)
     int number = ++tap_count;
     std::printf("%s %d - %s\n", passed ? "ok" : "not ok", number, what);
     std::fflush(stdout);
+    tap_begin_wait();
     if (!passed) {
         tap_failed++;
         std::fprintf(stderr, "# failed: %s\n", what);
