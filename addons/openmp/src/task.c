@@ -578,7 +578,7 @@ void GOMP_taskwait(void)
     if (!own || abtomp_count_is_own(&own->task->children))
         return;
     struct abtomp_task *task = own->task, *next;
-    while (!abtomp_count_is_own(&task->children) && (next = abtomp_crew_take_own(me, own)) != NULL)
+    while (task->children.made != task->children.ended && (next = abtomp_crew_take_own(me, own)) != NULL)
         abtomp_task_run(me, own, next);
     if (!abtomp_count_is_own(&task->children)) {
         struct abtomp_await await = {.done = children_have_ended, .arg = task, .count = &task->children};
