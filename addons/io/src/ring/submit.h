@@ -8,12 +8,17 @@
 #include "op.h"
 #include "ring/ring.h"
 
+extern void __tsan_acquire(void *address) __attribute__((weak)); /* there is one where TSan watches */
+
 /*
  * Whether there is a ring operation for it, to which deadlines and cancels come. That of splice blocks a thread of the
- * kernel, as a helper would be: it is of no use.
+ * kernel, as a helper would be: it is of no use. TSan learns of the end of a descriptor by close(2) only, and takes the
+ * next one with that number for the same one: helpers close then.
  */
 static inline bool submit_knows(enum code code)
 {
+    if (code == CODE_close && __tsan_acquire)
+        return false;
     return code != CODE_splice && code != CODE_recv_one && code != CODE_ftruncate && code != CODE_mkostemp &&
            code != CODE_getaddrinfo && code != CODE_blocking;
 }
