@@ -222,6 +222,7 @@ void abti_es_leave(abti_es *es)
     abti_own_leave(&es->own);
     abti_known_set_self(NULL);
     abti_es_self = NULL;
+    abti_tool_event_free(es->main_unit);
     if (!abti_es_is_primary(es) && !abti_ledger_on && !abti_annotate_on) {
         abti_es_leave_list(es);
         abti_es_reset(es);

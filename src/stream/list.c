@@ -17,10 +17,17 @@
 static struct abti_bias_user bias_users[ABTI_MAX_ES];
 
 /* All of these helpers are called with rt.lock held. */
+
+/* Whether the rank is one of the program: it may give its own streams any. */
+static bool is_ranked(const abti_es *es)
+{
+    return !es->is_entered || es->rank < ABTI_ENTERED_RANKS;
+}
+
 static void count_ranked(const abti_es *es, int add)
 {
     /* relaxed, both: the lock is held */
-    if (es->rank < ABTI_ENTERED_RANKS)
+    if (is_ranked(es))
         abti_plain_store_relaxed(&abti_rt.num_ranked, abti_plain_load_relaxed(&abti_rt.num_ranked) + add);
 }
 
@@ -73,11 +80,11 @@ static int choose_rank(int rank)
 }
 
 /* config.max_num_xstreams is a soft limit: it grows with the ranks. */
-static void note_rank(int rank)
+static void note_rank(const abti_es *es)
 {
-    abti_assert(abti_spin_is_mine(&abti_rt.lock) && rank >= 0);
-    if (rank >= abti_rt.config.max_num_xstreams && rank < ABTI_ENTERED_RANKS)
-        abti_rt.config.max_num_xstreams = rank + 1;
+    abti_assert(abti_spin_is_mine(&abti_rt.lock) && es->rank >= 0);
+    if (es->rank >= abti_rt.config.max_num_xstreams && is_ranked(es))
+        abti_rt.config.max_num_xstreams = es->rank < INT_MAX ? es->rank + 1 : INT_MAX;
 }
 
 static int free_index(void)
@@ -109,7 +116,7 @@ int abti_es_list_enter(abti_es *es, int rank)
         abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);
         abti_plain_store_relaxed(&abti_rt.num_xstreams, abti_rt.num_xstreams + 1); /* relaxed: the lock is held */
-        note_rank(es->rank);
+        note_rank(es);
     }
     abti_spin_unlock(&abti_rt.lock);
     return code;
@@ -140,7 +147,7 @@ void abti_es_list_move(abti_es *es, int rank)
     list_remove(es);
     abti_plain_store_relaxed(&es->rank, choose_rank(rank)); /* relaxed: the lock is held */
     list_insert(es);
-    note_rank(es->rank);
+    note_rank(es);
     abti_spin_unlock(&abti_rt.lock);
 }
 
@@ -179,7 +186,7 @@ int abti_es_set_rank(abti_es *es, int rank)
             list_remove(es);
             abti_plain_store_relaxed(&es->rank, rank); /* relaxed: the lock is held */
             list_insert(es);
-            note_rank(rank);
+            note_rank(es);
         }
     }
     abti_spin_unlock(&abti_rt.lock);

@@ -136,7 +136,6 @@ void abti_es_leave_list(abti_es *es)
     if (es->deque.kept)
         es->deque.put(es->deque.kept);
     abti_idle_fini(es);
-    abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
 }
 
@@ -230,6 +229,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
         atomic_store(&sched->es, NULL);    /* seq_cst: pairs with the load in abti_sched_request */
         (void)abti_timers_leave(es, true); /* others may have given it some */
         abti_es_drain(es);
+        abti_tool_event_free(es->main_unit);
         abti_es_dispose(es);
         return code;
     }
@@ -270,6 +270,7 @@ void abti_es_free(abti_es *es)
     abti_sched *sched =
         atomic_load(&es->main_sched);    /* seq_cst: of no use; the thread that stores it has been joined */
     abti_tool_event_join(es->main_unit); /* beside that of the ES: a unit with a name is joined when it is freed */
+    abti_tool_event_free(es->main_unit);
     abti_es_dispose(es); /* this comes first: a thread that finds an ES in the list may look at its scheduler */
     abti_sched_release(sched);
 }

@@ -200,6 +200,7 @@ static inline bool tool_is_built(void)
 {
     bool built;
 
+    want_tool();
     must(ABT_init(0, NULL));
     built = has_tool();
     must(ABT_finalize());

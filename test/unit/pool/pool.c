@@ -56,7 +56,13 @@ int main(void)
         ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool) != ABT_SUCCESS)
         bail_out("ABT_init");
     is_int(abti_pool_num_blocked(pool), 0, "nobody is blocked at first");
-    abti_es *self = abti_es_self;
+    abti_es *self = abti_es_self, *const all[] = {self, &keepers[0], &keepers[1]};
+    abti_pool *const *served = self->served;
+    int num_served = self->num_served;
+    for (int i = 0; i < 3; i++) { /* as if the main scheduler of each used the pool */
+        all[i]->served = &pool;
+        all[i]->num_served = 1;
+    }
     abti_pool_count_entered(self, pool);
     ok(abti_pool_is_keeper(self, pool), "the first ES that counts owns the counts");
     ok(!abti_pool_is_keeper(&keepers[0], pool), "another one does not");
@@ -82,6 +88,8 @@ int main(void)
     for (int i = 0; i < STAYING; i++)
         abti_pool_count_left(self, pool);
     is_int(abti_pool_total_size(pool), 0, "nobody is left");
+    self->served = served;
+    self->num_served = num_served;
     ABT_pool_free(&pool);
     ABT_finalize();
     return done_testing();
