@@ -5,35 +5,43 @@
 
 /* ---- Who runs next ----------------------------------------------------------------------------------------------- */
 
-enum { MAX_RANK = 256 };
+/* Ranks of streams that native threads have entered are large. */
+enum { ENTERED = 65536, MAX_RANK = 256 };
 
-/* How often units have got the stream of that rank, as far as they have noted it. */
-static atomic_long gains[MAX_RANK];
+/* How often units have got the stream of a rank, as far as they have noted it. */
+static atomic_long gains[2 * MAX_RANK];
+
+static atomic_long *gains_of(int rank)
+{
+    int is_entered = rank >= ENTERED, low = rank - is_entered * ENTERED;
+
+    expect(low >= 0 && low < MAX_RANK);
+    return &gains[is_entered * MAX_RANK + low];
+}
 
 static int own_rank(void)
 {
     int rank;
 
     must(ABT_self_get_xstream_rank(&rank));
-    expect(rank >= 0 && rank < MAX_RANK);
     return rank;
 }
 
 void gain_note(void)
 {
-    atomic_fetch_add_explicit(&gains[own_rank()], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(gains_of(own_rank()), 1, memory_order_relaxed);
 }
 
 void heading_begin(struct heading *heading)
 {
     heading->rank = own_rank();
-    heading->gains = atomic_load(&gains[heading->rank]);
+    heading->gains = atomic_load(gains_of(heading->rank));
 }
 
 void heading_end(const struct heading *heading)
 {
     int rank = own_rank();
-    long others = atomic_load(&gains[rank]) - heading->gains;
+    long others = atomic_load(gains_of(rank)) - heading->gains;
 
     if (rank != heading->rank)
         fuzz_fail("a switch on stream %d arrives on stream %d", heading->rank, rank);
