@@ -176,34 +176,50 @@ static void watch_forks(void)
         registered = pthread_atfork(NULL, NULL, reset_in_child) == 0;
 }
 
-static pthread_t bias_thread; /* while has_bias_thread */
-static bool has_bias_thread;
+/*
+ * The thread that asks for biases. It detaches itself when it has asked, since a process may end without ABT_finalize.
+ * A finalize that comes before joins it: one of the two changes the state.
+ */
+enum { BIAS_NO_THREAD, BIAS_ASKS, BIAS_IS_DETACHED, BIAS_IS_JOINED };
+static _Atomic(uint32_t) bias_state;
+static pthread_t bias_thread;
+
+/* acq_rel: of no use; bias_end uses what bias_begin, which is called before, has stored */
+static bool bias_leave_asking(uint32_t state)
+{
+    uint32_t asks = BIAS_ASKS;
+    return abti_cas_acq_rel(&bias_state, &asks, state);
+}
 
 static void *ask_for_bias(void *unused)
 {
     (void)unused;
     abti_bias_ask();
+    if (bias_leave_asking(BIAS_IS_DETACHED))
+        pthread_detach(pthread_self());
     return NULL;
 }
 
 /* Without memory for the thread there are no biases. */
 static void bias_begin(void)
 {
-    has_bias_thread = !abti_bias_init() && abti_helper_start(&bias_thread, ask_for_bias) == 0;
+    if (abti_bias_init())
+        return;
+    abti_store_relaxed(&bias_state, BIAS_ASKS); /* relaxed: pthread_create publishes it */
+    if (abti_helper_start(&bias_thread, ask_for_bias) != 0)
+        abti_store_relaxed(&bias_state, BIAS_NO_THREAD); /* relaxed: there is no thread */
 }
 
-/* The library may be unloaded. */
 static void bias_end(void)
 {
-    if (has_bias_thread)
+    if (bias_leave_asking(BIAS_IS_JOINED))
         pthread_join(bias_thread, NULL);
-    has_bias_thread = false;
 }
 
 /* There is one thread, which may ask by itself. */
 static void bias_begin_in_child(void)
 {
-    has_bias_thread = false;
+    abti_store_relaxed(&bias_state, BIAS_NO_THREAD); /* relaxed: there is no other thread */
     if (!abti_bias_init())
         abti_bias_ask();
 }

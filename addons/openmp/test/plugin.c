@@ -21,20 +21,23 @@ static char path[4096];
  * The calls of the system that make a fence of all threads possible. Each takes up to some ten milliseconds in a
  * process of several threads.
  */
-static int own_calls;
+static _Atomic(int) own_calls;
 static _Thread_local int is_caller; /* whom they would keep */
 
 long syscall(long number, ...)
 {
-    static long (*real)(long, ...);
+    static _Atomic(void *) address;
+    long (*real)(long, ...);
     long args[6];
     va_list rest;
     va_start(rest, number);
     for (int i = 0; i < 6; i++)
         args[i] = va_arg(rest, long);
     va_end(rest);
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    void *found = address;
+    if (!found)
+        address = found = dlsym(RTLD_NEXT, "syscall");
+    *(void **)&real = found;
 #ifdef SYS_membarrier
     enum { REGISTER_PRIVATE_EXPEDITED = 16 };
     own_calls += number == SYS_membarrier && args[0] == REGISTER_PRIVATE_EXPEDITED && is_caller;
