@@ -23,6 +23,7 @@
 #define abti_fetch_add_release(p, v) ABTI_DELAYED(atomic_fetch_add_explicit(p, v, memory_order_release))
 #define abti_fetch_add_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_add_explicit(p, v, memory_order_acq_rel))
 #define abti_fetch_sub_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_sub_explicit(p, v, memory_order_acq_rel))
+#define abti_fetch_sub_release(p, v) ABTI_DELAYED(atomic_fetch_sub_explicit(p, v, memory_order_release))
 #define abti_fetch_or_relaxed(p, v) ABTI_DELAYED(atomic_fetch_or_explicit(p, v, memory_order_relaxed))
 #define abti_fetch_or_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_or_explicit(p, v, memory_order_acq_rel))
 #define abti_fetch_and_relaxed(p, v) ABTI_DELAYED(atomic_fetch_and_explicit(p, v, memory_order_relaxed))

@@ -179,7 +179,7 @@ static ABTI_NOINLINE void push_to_user(abti_pool *pool, abti_unit *unit, ABT_poo
     abti_fetch_add_relaxed(&pool->blocked.wakers, 1);
     abti_pool_push(pool, unit, context);
     abti_pool_count_left(abti_es_self, pool);
-    abti_fetch_sub_acq_rel(&pool->blocked.wakers, 1); /* release: pairs with the acquire in abti_pool_await_wakers */
+    abti_fetch_sub_release(&pool->blocked.wakers, 1); /* release: pairs with the acquire in abti_pool_await_wakers */
 }
 
 /* acquire: pairs with the release in push_to_user, and the counts of these threads are seen. */

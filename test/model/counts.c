@@ -21,9 +21,11 @@ const char *const model_subjects[] = {"src/pool/blocked.c", "src/pool/blocked.h"
                                       "test/model/include/arch_cpu.h", 0};
 
 static abti_pool pool;
+static abti_pool *const served[] = {&pool};
 static _Atomic(int) blocked_now; /* the unit has been counted as entered */
 static _Atomic(int) user_size;
 static _Atomic(int) rounds;
+static int users_memory; /* what the functions of a user-defined pool read: 1, until it is freed */
 
 static void reset(void)
 {
@@ -33,10 +35,15 @@ static void reset(void)
     abti_queue_init(&pool.queue);
     abti_queue_init(&pool.inbox);
     model_split(&pool.blocked.in_place, 1 << 4);
+    for (int i = 0; i < MODEL_THREADS; i++) {
+        model_es[i].served = served;
+        model_es[i].num_served = 1;
+    }
     abti_unit_init(&model_units[0], NULL, NULL, &pool, 0);
     abti_unit_init(&model_units[1], NULL, NULL, &pool, 0);
     blocked_now = 0;
     user_size = 0;
+    users_memory = 1;
     rounds = 0;
 }
 
@@ -50,6 +57,7 @@ static void push_user(abti_pool *p, abti_unit *unit, ABT_pool_context context)
 {
     (void)p, (void)unit, (void)context;
     atomic_fetch_add_explicit(&user_size, 1, memory_order_acq_rel);
+    model_assert(users_memory == 1);
 }
 
 static size_t size_of_user(abti_pool *p)
@@ -182,6 +190,20 @@ static void first_stays(int index)
     }
 }
 
+/* The unit is found in the pool, and ends. The pool is freed, while its waker may still be in the user's function. */
+static void freed(int index)
+{
+    if (index == 0) {
+        block(model_enter(0));
+        while (atomic_load_explicit(&user_size, memory_order_acquire) == 0)
+            model_give_way();
+        abti_pool_await_wakers(&pool);
+        users_memory = 2;
+    } else {
+        wake();
+    }
+}
+
 /* Units are joined in place, and made: there are never more than two in the queue. */
 static void in_place_and_made(int index)
 {
@@ -225,6 +247,7 @@ const struct model_program model_programs[] = {
     {"another keeper follows", 3, 3000, reset_kept, handed_on, none_is_lost},
     {"a user-defined pool", 3, 3000, reset_user, at_least, 0},
     {"one of a user-defined pool stays blocked", 3, 3000, reset_user, first_stays, 0},
+    {"a user-defined pool is freed", 2, 3000, reset_user, freed, 0},
     {"units run in place and are made", 2, 4000, reset_private, in_place_and_made, 0},
     {"units run in place", 2, 3000, reset_private, in_place, 0},
     {0},
