@@ -130,7 +130,7 @@ static bool is_function(const struct abti_symbol *symbol)
     return *symbol->function && symbol->offset == 0;
 }
 
-static void add_place(struct abti_text *to, const struct abti_symbol *symbol, void *function)
+static void add_address(struct abti_text *to, const struct abti_symbol *symbol, void *function)
 {
     const char *slash = strrchr(symbol->module, '/');
     if (*symbol->module) {
@@ -148,7 +148,7 @@ const char *abti_symbol_text(char *text, size_t size, void *function)
     if (is_function(&symbol))
         abti_text_add(&to, symbol.function);
     else
-        add_place(&to, &symbol, function);
+        add_address(&to, &symbol, function);
     return text;
 }
 
@@ -161,7 +161,7 @@ static const char *name_and_place(char *text, size_t size, const struct abti_sym
         all.len = name.len;
         abti_text_add(&all, " at ");
     }
-    add_place(&all, symbol, function);
+    add_address(&all, symbol, function);
     return text;
 }
 

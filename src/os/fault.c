@@ -26,7 +26,7 @@ static struct watched {
 
 static _Atomic(abti_fault_look) watcher;
 
-static bool is_function(const struct sigaction *action)
+static bool calls_function(const struct sigaction *action)
 {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
@@ -46,7 +46,7 @@ static void pass_on(struct watched *w, siginfo_t *info, void *context)
 {
     const struct sigaction *old = &w->before;
     bool sent = info->si_code <= 0;
-    if (!is_function(old))
+    if (!calls_function(old))
         take_course(w->sig, old->sa_handler == SIG_IGN, sent);
     else if (old->sa_flags & (int)SA_RESETHAND && /* release: pairs with the acquire in fault_unwatch (os/fault.c).
                                                      acquire: of no use */
@@ -72,7 +72,7 @@ static struct sigaction handler_for(const struct sigaction *old)
 {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
-    if (is_function(old)) {
+    if (calls_function(old)) {
         action.sa_mask = old->sa_mask;
         action.sa_flags |= old->sa_flags & (SA_NODEFER | SA_RESTART);
     } else {
@@ -94,7 +94,7 @@ static bool fault_is_ours(const struct sigaction *action)
 static void fault_watch(struct watched *w)
 {
     struct sigaction now;
-    if (sigaction(w->sig, NULL, &now) != 0 || fault_is_ours(&now) || (w->below && is_function(&now)))
+    if (sigaction(w->sig, NULL, &now) != 0 || fault_is_ours(&now) || (w->below && calls_function(&now)))
         return;
     struct sigaction action = handler_for(&now);
     w->before = now;
