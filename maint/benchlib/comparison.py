@@ -156,7 +156,7 @@ def draw_panel(axis, title, lines):
         axis.legend(fontsize=8, frameon=False, loc="best")
 
 
-def draw(results, path, axis_label):
+def draw(results, path):
     """A panel a figure, two beside each other. Whether it was made."""
     pyplot = plots.load_pyplot()
     panels = [(title, lines_of(results, work, ways)) for title, work, ways in PANELS]
@@ -170,14 +170,13 @@ def draw(results, path, axis_label):
     for axis in axes.flat[len(panels):]:
         axis.set_visible(False)
     for axis in axes[-1]:
-        axis.set_xlabel(axis_label, fontsize=9)
+        axis.set_xlabel("streams", fontsize=9)
     there = {name for _, lines in panels for name, _ in lines}
     plots.draw_legend(pane, [name for name in plots.LOOKS if name in there])
     pane.text(0.5, 0.004, "Medians; less is better. Of each runtime its best way. Both scales are logarithmic.", ha="center",
               fontsize=8.5, color="#444444")
     pane.tight_layout(rect=(0, 0.8 / pane.get_figheight(), 1, 1), h_pad=1.4, w_pad=2)
-    for kind in ("svg", "png"):
-        pane.savefig(path.with_suffix("." + kind), metadata={"Date": None} if kind == "svg" else None, dpi=100)
+    plots.save(pane, path)
     pyplot.close(pane)
     return True
 
@@ -202,7 +201,7 @@ def text_of(data):
     if data["simulated"]:
         few = [n for n in (1, 8, 64) if any(r["streams"] == n for r in data["simulated"])]
         parts += ["On simulated cores ([many cores](scaling.md) says what they are):\n", table(data["simulated"], few),
-                  "![The comparison on simulated cores](comparison-cores.svg)\n"]
+                  "<!-- picture comparison-cores.svg: The comparison on simulated cores -->\n"]
     notes = [f"{name}: {why}" for name, why in data["missing"]] + data["failed"] + data["lost"]
     if notes:
         parts += ["Not measured:\n", "\n".join(f"- {note}" for note in notes) + "\n"]
@@ -215,12 +214,9 @@ def finish(data, given):
     text = text_of(data)
     (OUT / "table.md").write_text(text, encoding="utf-8")
     where = programs.TOP / "doc" if given.publish else OUT
-    made = draw(data["real"], OUT / "comparison.svg", "streams")
-    draw(data["simulated"], OUT / "comparison-cores.svg", "simulated cores, a stream on each")
+    made = draw(data["real"], OUT / "comparison.svg")
     if given.publish and made:
-        for name in ("comparison.svg", "comparison-cores.svg"):
-            if (OUT / name).exists():
-                (where / name).write_bytes((OUT / name).read_bytes())
+        (where / "comparison.svg").write_bytes((OUT / "comparison.svg").read_bytes())
         report.put_between(where / "performance.md", text, BEGIN, END)
     print(text)
     print(f"table.md, result.json{' and plots' if made else ''} are in {OUT}" + ("" if made else ": matplotlib is missing"))

@@ -16,9 +16,6 @@ GROUPS = [
     ("Work of one, taken by all", ["give", "give-2us", "fib", "fork-fib", "fork-tree", "fork-for"]),
     ("OpenMP; dashed: libgomp", ["omp-region", "omp-barrier", "omp-loop"]),
 ]
-QUANTITIES = [("ns", "Time of an operation, over all streams"), ("transfers", "Lines that move, in an operation"),
-              ("instructions", "Instructions of an operation")]
-LEAST = {"transfers": 0.001}  # what is less is drawn as this
 IN_PAGE = [1, 4, 16, 64]
 BEGIN, END = "<!-- maint/bench --cores writes this -->\n", "<!-- end of what --cores writes -->\n"
 
@@ -159,12 +156,12 @@ COLOURS = [plots.VERMILLION, plots.BLUE, plots.GREEN, plots.ORANGE, plots.PURPLE
 FORMS = ["D", "s", "^", "o", "v", "P", "x"]
 
 
-def draw_panel(axis, rows, works, quantity):
+def draw_panel(axis, rows, works):
     from matplotlib.ticker import LogLocator, NullLocator
     counts = set()
     for number, work in enumerate(works):
         for name in names_of(rows, work):
-            points = [(n, max(value, LEAST.get(quantity, 0))) for n, value in points_of(rows, work, name, quantity)]
+            points = points_of(rows, work, name, "ns")
             counts |= {n for n, _ in points}
             ours = name in ("libabt", "libabtomp")
             axis.plot([n for n, _ in points], [value for _, value in points], color=COLOURS[number], marker=FORMS[number],
@@ -177,7 +174,7 @@ def draw_panel(axis, rows, works, quantity):
     low, high = axis.get_ylim()
     axis.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high < 50 * low else (1, 3) if high < 500 * low else (1,), numticks=8))
     axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter(plots.duration if quantity == "ns" else lambda value, _: f"{value:g}")
+    axis.yaxis.set_major_formatter(plots.duration)
     axis.tick_params(labelsize=8.5)
     axis.grid(axis="y", linewidth=0.4, color="#dddddd")
     axis.set_axisbelow(True)
@@ -185,36 +182,10 @@ def draw_panel(axis, rows, works, quantity):
         axis.spines[side].set_visible(False)
 
 
-def save(pyplot, pane, path):
-    for kind in ("svg", "png"):
-        pane.savefig(path.with_suffix("." + kind), metadata={"Date": None} if kind == "svg" else None, dpi=100)
-    pyplot.close(pane)
-
-
 def groups_of(rows):
     there = {row["work"] for row in rows if "ns" in row}
     groups = [(title, [work for work in works if work in there]) for title, works in GROUPS]
     return [(title, works) for title, works in groups if works]
-
-
-def draw_all(rows, path):
-    """A row of panels for each group of works, a column for each quantity. Whether it was made."""
-    pyplot, groups = plots.load_pyplot(), groups_of(rows)
-    if not pyplot or not groups:
-        return False
-    pane, axes = pyplot.subplots(len(groups), 3, figsize=(12, 2.7 * len(groups) + 0.4), squeeze=False)
-    for axis, (_, name) in zip(axes[0], QUANTITIES):
-        axis.set_title(name, fontsize=10, fontweight="bold")
-    for line, (title, works) in zip(axes, groups):
-        for axis, (quantity, _) in zip(line, QUANTITIES):
-            draw_panel(axis, rows, works, quantity)
-        line[0].set_ylabel(title, fontsize=9.5, fontweight="bold")
-        line[2].legend(fontsize=8.5, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    for axis in axes[-1]:
-        axis.set_xlabel("simulated cores, a stream on each", fontsize=9)
-    pane.tight_layout(h_pad=1.2, w_pad=1.4)
-    save(pyplot, pane, path)
-    return True
 
 
 def draw_times(rows, path):
@@ -225,7 +196,7 @@ def draw_times(rows, path):
     lines = (len(groups) + 1) // 2
     pane, axes = pyplot.subplots(lines, 2, figsize=(10, 3.1 * lines), squeeze=False)
     for axis, (title, works) in zip(axes.flat, groups):
-        draw_panel(axis, rows, works, "ns")
+        draw_panel(axis, rows, works)
         axis.set_title(title, fontsize=10, fontweight="bold")
         axis.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     for axis in axes.flat[len(groups):]:
@@ -233,20 +204,20 @@ def draw_times(rows, path):
     for axis in axes[-1]:
         axis.set_xlabel("simulated cores, a stream on each", fontsize=9)
     pane.tight_layout(h_pad=1.2, w_pad=1.4)
-    save(pyplot, pane, path)
+    plots.save(pane, path)
+    pyplot.close(pane)
     return True
 
 
 def finish(rows, titles, directory, publish):
     print_table(rows, titles)
     (directory / "table.md").write_text(table(rows, titles) + "\n" + table_of_lines(rows, titles, MOST, 0), encoding="utf-8")
-    made = draw_all(rows, directory / "cores.svg") and draw_times(rows, directory / "cores-times.svg")
+    made = draw_times(rows, directory / "cores-times.svg")
     print(f"\ntable.md, result.json{' and plots' if made else ''} are in {directory}" + ("" if made else ": matplotlib is missing"))
     if not publish or not made:
         return
-    for name in ("cores.svg", "cores-times.svg"):
-        (programs.TOP / "doc" / name).write_bytes((directory / name).read_bytes())
-    text = (table(rows, titles) + "\n![Time, transfers and instructions of an operation](cores.svg)\n\n"
+    (programs.TOP / "doc" / "cores-times.svg").write_bytes((directory / "cores-times.svg").read_bytes())
+    text = (table(rows, titles) + "\n<!-- picture cores.svg: Time of an operation -->\n\n"
             "The lines of code that move most lines of memory, of each operation that moves some, on 16 streams:\n\n"
             + table_of_lines(rows, titles, 3, 0.05))
     report.put_between(programs.TOP / "doc" / "scaling.md", text, BEGIN, END)

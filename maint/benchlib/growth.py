@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """maint/bench --growth: what the CPU time of many units, pools, blocked units, nested units and large stacks grows with, on
-one stream of this machine: a plot each, with the exponent e of time = c * number^e. What grows faster than linear is told.
+one stream of this machine, with the exponent e of time = c * number^e. What grows faster than linear is told.
 
     maint/bench --growth              up to 10 million units, and a million blocked ones, in four minutes
     maint/bench --growth --quick      a tenth of them
-    maint/bench --growth --publish    also puts the plots and a table into doc/scaling.md
+    maint/bench --growth --publish    also puts a table into doc/scaling.md
 """
 
 import json
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from . import cores, cores_report, plots, programs, report
+from . import cores, cores_report, programs, report
 
 OUT = programs.OUT / "growth"
 # work: (title, what the number is, numbers)
@@ -32,7 +32,7 @@ def options(arguments):
     parser = programs.option_parser("--growth", __doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--publish", action="store_true")
-    parser.add_argument("--from", dest="source", metavar="JSON", help="measure nothing, draw this result")
+    parser.add_argument("--from", dest="source", metavar="JSON", help="measure nothing, take this result")
     parser.add_argument("--seconds", type=float, default=240, help="the run ends soon after this number of seconds; %(default)s by default")
     return parser.parse_args(arguments)
 
@@ -82,44 +82,12 @@ def table(data):
     return "\n".join(rows) + "\n"
 
 
-def draw(data, path):
-    pyplot = plots.load_pyplot()
-    if not pyplot:
-        return False
-    pane, axes = pyplot.subplots(3, 2, figsize=(10, 8.6), squeeze=False)
-    for axis, (work, (title, what, _)) in zip(axes.flat, WORKS.items()):
-        points = data["points"].get(work)
-        if not points:
-            axis.set_visible(False)
-            continue
-        axis.plot([n for n, _ in points], [ns for _, ns in points], color=plots.VERMILLION, marker="D", markersize=5)
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.minorticks_off()
-        axis.yaxis.set_major_formatter(plots.duration)
-        axis.set_title(f"{title}: exponent {told(work, points)}", fontsize=10, fontweight="bold")
-        axis.set_xlabel(what, fontsize=9)
-        axis.tick_params(labelsize=8.5)
-        axis.grid(linewidth=0.4, color="#dddddd")
-        for side in ("top", "right"):
-            axis.spines[side].set_visible(False)
-    for axis in axes.flat[len(WORKS):]:
-        axis.set_visible(False)
-    pane.tight_layout(h_pad=1.6, w_pad=2)
-    for kind in ("svg", "png"):
-        pane.savefig(path.with_suffix("." + kind), metadata={"Date": None} if kind == "svg" else None, dpi=100)
-    pyplot.close(pane)
-    return True
-
-
 def finish(data, given):
     (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    made = draw(data, OUT / "growth.svg")
     text = f"{report.describe(data['machine'])}, {data['machine']['date']}; CPU time, the least of up to {ROUNDS} runs.\n\n" + table(data)
     print(text)
-    if given.publish and made:
-        (programs.TOP / "doc" / "growth.svg").write_bytes((OUT / "growth.svg").read_bytes())
-        report.put_between(programs.TOP / "doc" / "scaling.md", text + "\n![Growth on one stream](growth.svg)\n", BEGIN, END)
+    if given.publish:
+        report.put_between(programs.TOP / "doc" / "scaling.md", text, BEGIN, END)
 
 
 def main(arguments):

@@ -182,61 +182,6 @@ def text(data):
     return "\n".join(lines) + "\n"
 
 
-# ---- Plots -------------------------------------------------------------------------------------------------------
-
-COLOURS = {"libabtio": "#c2410c", "epoll loop": "#6b7280", "Go": "#0e7490", "tokio": "#854d0e", "plain ring": "#111827",
-           "io_uring": "#c2410c", "threads": "#fb923c", "pthreads": "#6b7280"}
-FORMS = {"libabtio": "o-", "epoll loop": "s--", "Go": "v--", "tokio": "^--", "plain ring": "D--"}
-
-
-def plot_echo(axis, table):
-    for who in dict.fromkeys(w for work in table.works("echo") for w in table.who("echo", work)):
-        works = [work for work in table.works("echo") if who in table.who("echo", work)]
-        axis.plot(works, [table.median("echo", work, who, "rate") / 1000 for work in works],
-                  FORMS[who], color=COLOURS[who], label=who, markersize=5)
-    axis.set_xscale("log", base=4)
-    axis.set_ylim(bottom=0)
-    axis.set_xticks(table.works("echo"))
-    axis.set_xticklabels(table.works("echo"))
-    axis.minorticks_off()
-    axis.set_xlabel("connections", fontsize=8)
-    axis.set_title("Echoes per second, in thousands", fontsize=9)
-    axis.legend(fontsize=8)
-
-
-def plot_files(axis, table):
-    place, ticks = 0, []
-    for cores in table.works("files"):
-        for who in table.who("files", cores):
-            wall = files_figure(table, cores, who, "wall")
-            axis.bar(place, wall, 0.4, color=COLOURS[who])
-            axis.bar(place + 0.4, files_figure(table, cores, who, "cpu"), 0.4, color=COLOURS[who], alpha=0.45)
-            ticks.append((place + 0.2, f"{WAYS[who]}\n{cores} core{'s' if cores > 1 else ''}"))
-            place += 1.2
-        place += 0.4
-    axis.set_xticks([x for x, _ in ticks])
-    axis.set_xticklabels([label for _, label in ticks], fontsize=7, rotation=30, ha="right")
-    axis.set_title("Files: seconds; beside it in pale the CPU time", fontsize=9)
-
-
-def plot(data, path):
-    """Whether there is a plot."""
-    pyplot, table = plots.load_pyplot(), Table(data)
-    drawn = [draw for section, draw in (("echo", plot_echo), ("files", plot_files)) if table.works(section)]
-    if not pyplot or not drawn:
-        return False
-    pane, axes = pyplot.subplots(1, len(drawn), figsize=(5 * len(drawn), 3.6), squeeze=False)
-    for draw, axis in zip(drawn, axes[0]):
-        draw(axis, table)
-        axis.grid(axis="y", linewidth=0.3)
-        axis.tick_params(labelsize=7)
-    pane.suptitle(report.describe(data["machine"]), fontsize=8)
-    pane.tight_layout()
-    pane.savefig(path, metadata={"Date": None})
-    pyplot.close(pane)
-    return True
-
-
 # ---- Ends --------------------------------------------------------------------------------------------------------
 
 BEGIN, END = "<!-- maint/bench --io --publish writes this -->\n", "<!-- end of what it writes -->\n"
@@ -248,8 +193,7 @@ def publish(data):
     _, mark, after = rest.partition(END)
     if not mark:
         raise SystemExit("doc/io.md has no place for the tables")
-    picture = "\n![Echoes and files](io.svg)\n" if plot(data, programs.TOP / "doc" / "io.svg") else ""
-    page.write_text(before + BEGIN + "\n" + text(data) + picture + "\n" + END + after, encoding="utf-8")
+    page.write_text(before + BEGIN + "\n" + text(data) + "\n" + END + after, encoding="utf-8")
 
 
 def merged(paths):
@@ -271,7 +215,6 @@ def finish(data, directory, is_published):
     (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (directory / "table.md").write_text(text(data), encoding="utf-8")
     print(text(data))
-    plot(data, directory / "io.svg")
     if is_published:
         publish(data)
-    print(f"table.md, result.json and io.svg are in {directory}")
+    print(f"table.md and result.json are in {directory}")

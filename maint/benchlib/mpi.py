@@ -147,47 +147,6 @@ def misses(data):
     return lines
 
 
-def draw_times(axis, times):
-    """The figure: over the number of ULTs or threads."""
-    series = [("ULTs, in order", "ULT", "", NUMBERS, plots.VERMILLION, "D"),
-              ("ULTs, random order", "ULT", ", random order", NUMBERS[1:], plots.GREEN, "^"),
-              ("ULTs, two streams", "ULT", ", two streams, one pool", [64], plots.PURPLE, "P"),
-              ("native threads", "native thread", "", THREADS, plots.BLACK, "x")]
-    for label, what, how, numbers, colour, form in series:
-        names = {n: many(n, what) + how for n in numbers}
-        points = [(n, times[name]) for n, name in names.items() if name in times]
-        if points:
-            axis.plot(*zip(*points), color=colour, marker=form, markersize=6, label=label)
-    if "bare" in times:
-        axis.axhline(times["bare"], color=plots.GREY, linestyle="--", linewidth=1, label="one thread, without libabtmpi")
-    axis.set_xscale("log", base=2)
-    axis.set_yscale("log")
-    axis.minorticks_off()
-    axis.set_xticks(NUMBERS, [str(n) for n in NUMBERS])
-    axis.yaxis.set_major_formatter(lambda us, _: plots.duration(us * 1e3))
-    axis.set_xlabel("ULTs or native threads", fontsize=9)
-    axis.grid(linewidth=0.4, color="#dddddd")
-    axis.tick_params(labelsize=8.5)
-
-
-def draw(data, path):
-    """Whether it was drawn."""
-    pyplot = plots.load_pyplot()
-    if not pyplot:
-        return False
-    pane, axes = pyplot.subplots(1, len(data["times"]), figsize=(10, 3.9), squeeze=False, sharey=True)
-    for axis, (mpi, times) in zip(axes[0], data["times"].items()):
-        draw_times(axis, times)
-        axis.set_title(f"{NAMES[mpi]}: 8 bytes there and back", fontsize=10, fontweight="bold")
-    axes[0][0].set_ylabel(plots.BETTER, fontsize=9)
-    pane.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncol=5, fontsize=8.5, frameon=False)
-    pane.tight_layout(rect=(0, 0.07, 1, 1))
-    pane.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-    pane.savefig(path.with_suffix(".png"), dpi=100)
-    pyplot.close(pane)
-    return True
-
-
 def main(arguments):
     given = options(arguments)
     OUT.mkdir(parents=True, exist_ok=True)
@@ -198,11 +157,9 @@ def main(arguments):
         data = measure_all(given)
     (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     text = f"{report.describe(data['machine'])}, {data['machine']['date']}, {report.load_of(data['machine'])}; medians.\n\n" + table(data)
-    made = draw(data, OUT / "mpi.svg")
     print(text)
-    if given.publish and made:
-        (programs.TOP / "doc" / "mpi.svg").write_bytes((OUT / "mpi.svg").read_bytes())
-        report.put_between(programs.TOP / "doc" / "mpi.md", text + "\n![Messages of many ULTs](mpi.svg)\n", BEGIN, END)
+    if given.publish:
+        report.put_between(programs.TOP / "doc" / "mpi.md", text, BEGIN, END)
     missed = misses(data)
     for line in missed:
         print(f"goal missed, {line}")

@@ -3,6 +3,9 @@
 of the rounds to their upper quartile. Each runtime has a form of its own, so that a picture without colours says the
 same; colours are those of Okabe and Ito, which colour-blind readers can tell apart. No text stands where points may be."""
 
+import io
+import re
+import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 
 from . import catalogue, measure
@@ -29,6 +32,57 @@ LOOKS = {
     measure.SEQUENTIAL: (GREY, "|"),
 }
 BETTER = "← less is better"
+
+
+# ---- Files: an element a line, no group or name that nothing refers to, text as text ------------------------------------
+
+SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+
+
+def short(value):
+    """Without breaks of lines, and with two decimals."""
+    value = re.sub(r"(?<![#\w])-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)
+    return " ".join(value.split())
+
+
+def children(element, used):
+    """Those of an element, and in place of a group that says nothing its own."""
+    for child in list(element):
+        for name, value in list(child.attrib.items()):
+            if name == "id" and value not in used or value.startswith("rotate(-0 "):
+                del child.attrib[name]
+            else:
+                child.attrib[name] = short(value)
+        inner = list(children(child, used))
+        if child.tag == SVG + "metadata":
+            continue
+        if child.tag == SVG + "g" and not child.attrib:
+            yield from inner
+        else:
+            child[:] = inner
+            yield child
+
+
+def compact(text):
+    for prefix, space in (("", SVG), ("xlink", XLINK)):
+        ElementTree.register_namespace(prefix, space[1:-1])
+    tree = ElementTree.ElementTree(ElementTree.fromstring(text))
+    root = tree.getroot()
+    root[:] = list(children(root, set(re.findall(r"#([\w-]+)", text))))
+    ElementTree.indent(tree, "")
+    out = io.BytesIO()
+    tree.write(out, encoding="utf-8", xml_declaration=True)
+    return out.getvalue().decode() + "\n"
+
+
+def save(pane, path):
+    """A figure of matplotlib, the same bytes for the same data."""
+    out = io.StringIO()
+    pane.savefig(out, format="svg", metadata={"Date": None}, dpi=100)
+    path.write_text(compact(out.getvalue()), encoding="utf-8")
+
+
+# ---- What all pictures have in common --------------------------------------------------------------------------------
 
 
 def runtime(result):
@@ -163,78 +217,5 @@ def summary(pyplot, results, path):
     pane.text(0.5, 0.005, "The point is the median of the rounds; the bar goes from the least to the upper quartile. "
               "Scales are logarithmic.", ha="center", fontsize=8.5, color="#444444")
     pane.tight_layout(rect=(0, 0.85 / pane.get_figheight(), 1, 1), h_pad=1.6, w_pad=2)
-    pane.savefig(path, metadata={"Date": None}, dpi=100)
+    save(pane, path)
     pyplot.close(pane)
-
-
-# ---- For build/bench: all ways of all works, a file for each group -------------------------------------------------
-
-
-def draw_ways(axis, results):
-    """A line for each way, the best on top."""
-    results = sorted(results, key=lambda r: -r["median"])
-    for y, r in enumerate(results):
-        draw_point(axis, r, y, 5)
-        axis.annotate(text_of(r), (max(r["median"], r.get("quartile", r["high"])), y), xytext=(6, 0), va="center",
-                      textcoords="offset points", fontsize=7)
-    axis.set_yticks(range(len(results)))
-    axis.set_yticklabels([r["name"] for r in results], fontsize=7)
-    axis.margins(x=0.25)
-    axis.set_ylim(-0.7, len(results) - 0.3)
-    finish_axis(axis, results[0]["unit"], 7)
-
-
-def draw_curves(axis, results):
-    """Over the number of streams: the form of the papers. libabt's best way and each other's."""
-    there = {runtime(r) for r in results}
-    for peer in (p for p in LOOKS if p in there):
-        mine, (colour, form) = [r for r in results if runtime(r) == peer], LOOKS[peer]
-        counts = sorted({r["streams"] for r in mine})
-        points = [best([r for r in mine if r["streams"] == n]) for n in counts]
-        y = [r["median"] for r in points]
-        spread = [[r["median"] - r["low"] for r in points],
-                  [max(r.get("quartile", r["high"]) - r["median"], 0) for r in points]]
-        axis.errorbar(counts, y, yerr=spread, color=colour, marker=form, markersize=4, linewidth=1, capsize=2, label=peer)
-    axis.set_yscale("log")
-    axis.yaxis.set_major_formatter(size if results[0]["unit"] == "bytes" else duration)
-    axis.set_xticks(sorted({r["streams"] for r in results}))
-    axis.set_xlabel("streams", fontsize=7)
-    axis.set_ylabel(BETTER, fontsize=7)
-    axis.tick_params(labelsize=7)
-    axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
-
-
-def group(pyplot, figure, results, head, directory):
-    panels, curves = defaultdict(list), len({r["streams"] for r in results}) > 2
-    for r in results:
-        panels[("steps", 1) if figure == "steps" else (r["work"], None if curves else r["streams"])].append(r)
-    keys = list(panels)
-    columns = 1 if len(keys) == 1 else 2
-    rows = (len(keys) + columns - 1) // columns
-    most = max(len(panels[k]) for k in keys)
-    pane, axes = pyplot.subplots(rows, columns, figsize=(6.5 * columns, rows * max(2.2, 0.19 * most + 0.9)), squeeze=False)
-    for axis in axes.flat[len(keys):]:
-        axis.set_visible(False)
-    for axis, (work, streams) in zip(axes.flat, keys):
-        title = "each turned off for itself" if work == "steps" else catalogue.WORKS[work][0]
-        (draw_curves if streams is None else draw_ways)(axis, panels[(work, streams)])
-        if streams is not None:
-            title += f", {streams} stream{'s' if streams > 1 else ''}"
-        axis.set_title(title, fontsize=8, loc="left")
-    pane.suptitle(f"{catalogue.FIGURES[figure]}\n{head}", fontsize=9)
-    pane.tight_layout()
-    for kind in ("png", "svg"):
-        pane.savefig(directory / f"{figure}.{kind}", dpi=130)
-    pyplot.close(pane)
-
-
-def groups(data, head, directory):
-    """Whether they were made."""
-    pyplot = load_pyplot()
-    if not pyplot:
-        return False
-    for figure in catalogue.FIGURES:
-        mine = [r for r in data["results"] if r["figure"] == figure]
-        if mine:
-            group(pyplot, figure, mine, head, directory)
-    return True

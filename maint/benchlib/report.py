@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes what was measured: JSON, a table in Markdown, and plots."""
+"""Writes what was measured: JSON, a table in Markdown, and the plot of the pages."""
 
 import json
 import os
@@ -231,12 +231,10 @@ def overview(data):
 
 
 def write(data, directory):
-    """Returns the names of what was written."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (directory / "table.md").write_text(table(data), encoding="utf-8")
-    made = plots.groups(data, describe(data["machine"]), directory)
-    return "table.md, result.json and plots" if made else "table.md and result.json (and no plots: matplotlib is missing)"
+
 
 # ---- A summary for the pages -------------------------------------------------------------------------------------
 

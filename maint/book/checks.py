@@ -39,7 +39,7 @@ def cut_pictures(folder):
     for picture in sorted(folder.glob("*.svg")):
         text = picture.read_text()
         form = re.search(r'viewBox="0 0 ([0-9.]+) .* font-size="([0-9.]+)"', text)
-        if not form:  # the plots have no text, but its outlines
+        if not form:  # a plot, in which matplotlib has found room for the text
             continue
         for x, words in re.findall(r'<text x="([0-9.]+)"[^>]*>([^<]*)', text):
             if float(x) + float(form[2]) / 2 * len(words) > float(form[1]):

@@ -7,6 +7,7 @@ import re
 import shutil
 
 import book
+import charts
 import header
 import markdown
 import search
@@ -135,10 +136,11 @@ def beside(ordered, place):
 
 def write_text(directory, file, ordered, places, index):
     """One page of Markdown. Returns its title and its place."""
-    text, source = file.read_text(), file.relative_to(book.TOP)
+    source = file.relative_to(book.TOP)
     place = place_of(source)
     target = directory / place
     target.parent.mkdir(parents=True, exist_ok=True)
+    text = charts.draw(file.read_text(), target.parent)
     title = re.search(r"^# (.*)", text, re.M)[1]
     root = "../" * (len(target.relative_to(directory).parts) - 1)
     body = link_code(markdown.convert(text), places, root)
