@@ -3,20 +3,16 @@
  * A scheduler of one's own: it serves three pools, gold, silver and bronze, in weighted rounds: 4 turns, 2 turns,
  * 1 turn. Each stream has its own scheduler and its own three pools, which hold more than enough work for all its
  * rounds. A turn lasts until a ULT yields or ends, so after r whole rounds the turns must stand at 4r : 2r : r.
- *
- * It is written in both forms, which take turns alike: as a loop that runs units, and as a function that picks the next
- * one, which costs less.
  */
 #include "team.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 enum { TIERS = 3, ROUNDS = 20000, TURNS_OF_A_ROUND = 4 + 2 + 1, TURNS_OF_A_ULT = 100 };
 
 static const int weights[TIERS] = {4, 2, 1};
 
-/* ---- The scheduler as a loop ---- */
+/* ---- The scheduler ---- */
 
 static void run_rounds(ABT_sched sched)
 {
@@ -40,47 +36,6 @@ static void run_rounds(ABT_sched sched)
     }
 }
 
-/* ---- The scheduler as a function that picks ---- */
-
-struct rounds {
-    ABT_pool pools[TIERS];
-    int tier, turn; /* how many turns of this tier are over */
-};
-
-static ABT_thread pick(ABT_sched sched)
-{
-    struct rounds *rounds = ABTX_sched_data(sched);
-    ABT_thread thread = ABT_THREAD_NULL;
-
-    for (int tries = 0; tries <= TIERS && thread == ABT_THREAD_NULL; tries++) {
-        if (rounds->turn < weights[rounds->tier])
-            thread = ABTX_pool_pop_thread(rounds->pools[rounds->tier]);
-        rounds->turn++;
-        if (thread == ABT_THREAD_NULL) {
-            rounds->tier = (rounds->tier + 1) % TIERS;
-            rounds->turn = 0;
-        }
-    }
-    return thread;
-}
-
-static void make_sched(ABT_pool *pools, struct rounds *rounds, ABT_sched *sched)
-{
-    ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .run = run_rounds};
-    ABTX_sched_def picker;
-
-    if (!rounds) {
-        CHECK(ABT_sched_create(&loop, TIERS, pools, ABT_SCHED_CONFIG_NULL, sched));
-        return;
-    }
-    CHECK(ABTX_sched_def_create(pick, &picker));
-    CHECK(ABTX_sched_create(picker, TIERS, pools, ABT_SCHED_CONFIG_NULL, sched));
-    CHECK(ABTX_sched_def_free(&picker));
-    for (int tier = 0; tier < TIERS; tier++)
-        rounds->pools[tier] = pools[tier];
-    CHECK(ABT_sched_set_data(*sched, rounds));
-}
-
 /* ---- The work ---- */
 
 /* What a stream has seen; all its ULTs run there one after the other. */
@@ -91,7 +46,6 @@ struct server {
     ABT_xstream stream;
     ABT_sched sched;
     ABT_pool pools[TIERS];
-    struct rounds picked; /* of the second form */
     struct job {
         struct server *server;
         int tier;
@@ -115,10 +69,10 @@ static void work(void *arg)
 }
 
 /* Fills three pools, and only then starts a stream with a scheduler for them. */
-static long start_server(struct server *server, bool picks)
+static long start_server(struct server *server)
 {
-    /* Enough for the tier that has most turns. */
-    long num = (weights[0] * server->rounds + TURNS_OF_A_ULT - 1) / TURNS_OF_A_ULT;
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run_rounds};
+    long num = (weights[0] * server->rounds + TURNS_OF_A_ULT - 1) / TURNS_OF_A_ULT; /* for the tier of most */
 
     for (int tier = 0; tier < TIERS; tier++) {
         server->jobs[tier] = (struct job){server, tier};
@@ -126,12 +80,12 @@ static long start_server(struct server *server, bool picks)
         for (long i = 0; i < num; i++)
             CHECK(ABT_thread_create(server->pools[tier], work, &server->jobs[tier], ABT_THREAD_ATTR_NULL, NULL));
     }
-    make_sched(server->pools, picks ? &server->picked : NULL, &server->sched);
+    CHECK(ABT_sched_create(&def, TIERS, server->pools, ABT_SCHED_CONFIG_NULL, &server->sched));
     CHECK(ABT_xstream_create(server->sched, &server->stream));
     return num * TIERS;
 }
 
-static int run(const char *name, bool picks, int num_streams)
+static int run(int num_streams)
 {
     long turns[TIERS] = {0}, units = 0;
     char answer[64];
@@ -140,7 +94,7 @@ static int run(const char *name, bool picks, int num_streams)
     CHECK(ABT_init(0, NULL));
     for (int i = 0; i < num_streams; i++) {
         servers[i] = (struct server){.rounds = ROUNDS / num_streams + (i < ROUNDS % num_streams)};
-        units += start_server(&servers[i], picks);
+        units += start_server(&servers[i]);
     }
     for (int i = 0; i < num_streams; i++) {
         CHECK(ABT_xstream_free(&servers[i].stream)); /* waits until its pools are empty */
@@ -152,7 +106,7 @@ static int run(const char *name, bool picks, int num_streams)
     seconds = team_seconds() - seconds;
 
     snprintf(answer, sizeof(answer), "%ld:%ld:%ld", turns[0], turns[1], turns[2]);
-    return team_report(&(struct report){name, answer, "80000:40000:20000", units, seconds});
+    return team_report(&(struct report){"custom scheduler", answer, "80000:40000:20000", units, seconds});
 }
 
 int main(int argc, char **argv)
@@ -161,6 +115,5 @@ int main(int argc, char **argv)
 
     team_options(argc, argv, &config, NULL, "", NULL);
     config.num_streams += config.num_streams == 0; /* without streams there is nothing to schedule */
-    int wrong = run("custom scheduler", false, config.num_streams);
-    return run("custom scheduler that picks", true, config.num_streams) + wrong;
+    return run(config.num_streams);
 }

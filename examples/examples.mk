@@ -58,7 +58,7 @@ start_examples = examples/start/Makefile examples/start/README.md examples/start
 	examples/start/channel.c examples/start/dataflow.c examples/start/dynamic.c examples/start/fib.c examples/start/fork_fib.c \
 	examples/start/fork_queens.c examples/start/fork_sort.c examples/start/from_pthread.c \
 	examples/start/hello.c examples/start/lifo.c examples/start/nested.c examples/start/offload.c \
-	examples/start/picks.c examples/start/priorities.c examples/start/profiler.c examples/start/queue.c \
+	examples/start/priorities.c examples/start/profiler.c examples/start/queue.c \
 	examples/start/readers.c examples/start/rounds.c examples/start/scheduler.c examples/start/server.c \
 	examples/start/stacks.c examples/start/state.c examples/start/timeout.c examples/start/values.c
 
@@ -77,7 +77,7 @@ reference_examples = examples/reference/Makefile examples/reference/README.md ex
 	examples/reference/older_names.c examples/reference/park.c examples/reference/pollers.c \
 	examples/reference/pool.c examples/reference/pool_many.c examples/reference/pool_old.c \
 	examples/reference/pool_user.c examples/reference/sched.c examples/reference/sched_config.c \
-	examples/reference/sched_events.c examples/reference/self.c examples/reference/slots.c \
+	examples/reference/self.c examples/reference/slots.c \
 	examples/reference/source.c examples/reference/stack_use.c examples/reference/streams.c \
 	examples/reference/switch_hooks.c examples/reference/tasklets.c examples/reference/timer.c \
 	examples/reference/tool.c examples/reference/trace.c examples/reference/unit_facts.c \

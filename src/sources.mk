@@ -27,7 +27,6 @@ abt_sources = \
 	src/api/rwlock.c \
 	src/api/sched.c \
 	src/api/sched_config.c \
-	src/api/sched_def.c \
 	src/api/seconds.c \
 	src/api/self.c \
 	src/api/slot.c \
@@ -105,7 +104,6 @@ abt_sources = \
 	src/os/vm.c \
 	src/os/wakefd.c \
 	src/pick/observe.c \
-	src/pick/picked.c \
 	src/pick/sched.c \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
@@ -162,7 +160,6 @@ abt_sources = \
 	src/stream/sched_loop.c \
 	src/stream/sched_make.c \
 	src/stream/sched_randws.c \
-	src/stream/sched_picked.c \
 	src/stream/sched_user.c \
 	src/stream/source.c \
 	src/stream/source_ask.c \

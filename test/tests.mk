@@ -119,7 +119,6 @@ api_tests = \
 	test/api/rwlock \
 	test/api/sched \
 	test/api/sched_config \
-	test/api/sched_pick \
 	test/api/sched_stack \
 	test/api/seconds \
 	test/api/self \
@@ -283,7 +282,6 @@ regress_tests = \
 	test/regress/mutex_streams \
 	test/regress/mutex_turns \
 	test/regress/odd_deadlines \
-	test/regress/pick_watched \
 	test/regress/pop_threads_tail \
 	test/regress/private_push \
 	test/regress/private_resume \

@@ -177,7 +177,6 @@ GOALS = [
     *(Goal(Row(*row), most, RAW) for row, most in LIMITS.items()),
     *(Goal(row, most, RAW) for row, most in GENERAL.items()),
     *(beside("Argobots", row) for row in GENERAL),
-    Goal(Row("yield-2", "user's scheduler that picks"), 3.5, RAW),
     # Tasklets: no slower than others', nor than ULTs.
     *(beside("Argobots", row) for row in TASKLETS),
     *(Goal(row, 1.0, Row(row.work, row.series.replace("tasklet", "ULT"), 2)) for row in TASKLETS),

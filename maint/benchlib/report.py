@@ -242,9 +242,9 @@ SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "bar
            "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "mergesort", "matmul", "fft", "xs-unsorted",
            "xs-presorted", "blocks-10us", "blocks-100us", "blocks-1ms", "computes-1ms", *catalogue.CHOICES, "memory-blocked"]
 # Ways of libabt that have a line of their own: what a scheduler of the user's costs, and what it is good for.
-WAYS = {"yield-2": ["user's scheduler that picks", "user's scheduler"],
-        "create-256": ["ULT, private pool, user's scheduler that picks", "ULT, private pool, user's scheduler"],
-        "xs-unsorted": ["tasklet, picked by energy", "tasklet, by energy"]}
+WAYS = {"yield-2": ["user's scheduler"],
+        "create-256": ["ULT, private pool, user's scheduler"],
+        "xs-unsorted": ["tasklet, by energy"]}
 README = {"create-256": "create, join and free of 256 units, per unit", "yield-2": "yield, 2 ULTs",
           "mutex-8": "mutex, 8 ULTs with a yield inside"}
 BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"

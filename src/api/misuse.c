@@ -31,7 +31,6 @@ static const char *const kind_names[] = {
     [ABTI_HANDLE_POOL_CONFIG] = "pool configuration",
     [ABTI_HANDLE_POOL_DEF] = "pool definition",
     [ABTI_HANDLE_SCHED_CONFIG] = "scheduler configuration",
-    [ABTI_HANDLE_SCHED_DEF] = "scheduler definition",
 };
 
 /* "ULT 0x55d0 of work". */

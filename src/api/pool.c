@@ -183,22 +183,6 @@ ABTI_HOT int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
     return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
-static ABTI_NOINLINE ABT_thread pool_pop_value_slow(ABT_pool pool)
-{
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABTX_pool_pop_thread"))) {
-        (void)abti_error_in(ABT_ERR_INV_POOL, "ABTX_pool_pop_thread");
-        return ABT_THREAD_NULL;
-    }
-    ABTI_USES_POOL_IN(pool, "ABTX_pool_pop_thread");
-    return thread_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
-}
-
-ABT_thread ABTX_pool_pop_thread(ABT_pool pool)
-{
-    abti_unit *quick = pool_pop_quick(pool);
-    return ABTI_LIKELY(quick != NULL) ? quick : pool_pop_value_slow(pool);
-}
-
 static ABTI_NOINLINE int pool_pop_slow(ABT_pool pool, ABT_unit *unit)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop")))

@@ -8,7 +8,6 @@
 #include "rt/handle.h"
 #include "stream/events.h"
 #include "stream/sched_impl.h"
-#include "stream/sched_picked.h"
 
 /* --- Making --- */
 
@@ -107,44 +106,23 @@ int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *poo
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-/* Makes a user-defined scheduler from one of the two kinds of definition. */
-static int create_by(ABT_sched_def *def, ABTX_sched_def picks, int num_pools, ABT_pool *pools, ABT_sched_config config,
-                     ABT_sched *newsched)
+int ABT_sched_create(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sched_config config, ABT_sched *newsched)
 {
-    const char *function = picks ? "ABTX_sched_create" : "ABT_sched_create";
-    if (ABTI_REFUSE(num_pools < 0))
+    if (ABTI_REFUSE(!newsched))
         return abti_error(ABT_ERR_INV_ARG);
-    int code = abti_sched_check_parts(num_pools, pools, config, function);
+    ABTI_PRESET_OUT(newsched, ABT_SCHED_NULL);
+    if (ABTI_REFUSE(!def || num_pools < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    int code = abti_sched_check_parts(num_pools, pools, config, __func__);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     struct pool_list list;
     code = pool_list_init(&list, num_pools, pools, ABT_POOL_FIFO, ABT_POOL_ACCESS_MPSC);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    code = picks ? abti_sched_create_picked(picks, list.num, list.pools, config, newsched)
-                 : abti_sched_create_user(def, list.num, list.pools, config, newsched);
+    code = abti_sched_create_user(def, list.num, list.pools, config, newsched);
     pool_list_fini(&list, code == ABT_SUCCESS);
     return code == ABT_SUCCESS ? code : abti_error(code);
-}
-
-int ABT_sched_create(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sched_config config, ABT_sched *newsched)
-{
-    if (ABTI_REFUSE(!newsched))
-        return abti_error(ABT_ERR_INV_ARG);
-    ABTI_PRESET_OUT(newsched, ABT_SCHED_NULL);
-    if (ABTI_REFUSE(!def))
-        return abti_error(ABT_ERR_INV_ARG);
-    return create_by(def, NULL, num_pools, pools, config, newsched);
-}
-
-int ABTX_sched_create(ABTX_sched_def def, int num_pools, ABT_pool *pools, ABT_sched_config config, ABT_sched *newsched)
-{
-    if (ABTI_REFUSE(!newsched))
-        return abti_error(ABT_ERR_INV_ARG);
-    *newsched = ABT_SCHED_NULL;
-    return ABTI_REFUSE(ABTI_IS_BAD(def, NULL, ABTI_HANDLE_SCHED_DEF))
-               ? abti_error(ABT_ERR_INV_ARG)
-               : create_by(NULL, def, num_pools, pools, config, newsched);
 }
 
 int ABT_sched_free(ABT_sched *sched)

@@ -36,7 +36,7 @@ void abti_sched_enter_pools(abti_es *es, abti_sched *sched)
         if (abti_pool_is_private(sched->pools[i]))
             abti_pool_enter_host(es, sched->pools[i], sched);
     }
-    bool is_fast = sched->direct && abti_sched_is_predefined(sched) && !abti_annotate_on;
+    bool is_fast = sched->direct && !abti_annotate_on;
     sched->fast = is_fast && abti_pool_is_host(es, sched->order[0]) ? sched->order[0] : NULL;
 }
 
@@ -185,8 +185,6 @@ static void quit_gang(abti_sched *sched)
 
 static void sched_dispose(abti_sched *sched)
 {
-    if (sched->ops->fini)
-        sched->ops->fini(sched);
     abti_annotate_begin_private();
     free(sched->pools);
     free(sched->parkings);
@@ -259,8 +257,7 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
      * use changes only when the scheduler does not run.
      */
     if (atomic_load(&es->requests) != 0 || atomic_load(&sched->requests) != 0 ||
-        abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN ||
-        sched->ops->look)
+        abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN)
         return false;
     for (int i = 0; i < sched->num_pools; i++) {
         if (has_news(sched->pools[i]))

@@ -20,28 +20,24 @@ struct abti_sched_ops {
     /*
      * Returns the next unit to run, or NULL when there is none. `self`, if not NULL, is a unit that yields: it counts
      * as queued at the tail of its pool, and is returned when its turn comes. This may be called on the stack of any
-     * ULT that the scheduler runs. It is NULL for user-defined schedulers with a loop of their own.
+     * ULT that the scheduler runs. It is NULL for user-defined schedulers.
      */
     abti_unit *(*pick)(abti_sched *sched, abti_unit *self);
-    /* The rest is of schedulers that only pick by a user-defined function, and NULL else. */
-    bool (*may_sleep)(abti_sched *sched); /* asked before the ES sleeps */
-    void (*look)(abti_sched *sched);      /* called at looks at events; optional */
-    void (*fini)(abti_sched *sched);
 };
 
-/* User-defined schedulers. The kinds of predefined ones are not negative. */
-enum abti_sched_kind {
-    ABTI_SCHED_LOOPS = -1, /* with a loop of its own: who runs next is not known, and it gets control back always */
-    ABTI_SCHED_PICKS = -2, /* it only picks, see pick/picked.h */
-};
+/*
+ * The kind of user-defined schedulers: who runs next is not known, and they always get control back. The kinds of
+ * predefined ones are not negative.
+ */
+enum { ABTI_SCHED_LOOPS = -1 };
 
 struct ABT_sched_opaque {
-    void *data;       /* the user's. It stays the first member, where programs read it (ABTX_sched_data) */
+    void *data;       /* the user's. It stays the first member, where programs made with 2.0.0 read it */
     abti_pool *fast;  /* the first pool in order of choice if it is a private FIFO whose host runs the scheduler, and no
                          tool must be informed of every switch, else NULL. Only its own ES uses it */
     abti_pool *front; /* that pool if it is of another built-in kind, else NULL. Constant */
     const struct abti_sched_ops *ops;
-    bool direct;               /* ULTs may call pick(): it picks, or has no user-defined pool. Constant */
+    bool direct;               /* ULTs may call pick(): it is predefined, without user-defined pools. Constant */
     bool automatic;            /* the runtime frees it */
     bool has_private;          /* some pool is a private FIFO. Constant */
     bool finds;                /* the last pick from `front` that was not by the bias found a unit. Only its own ES uses
@@ -51,7 +47,7 @@ struct ABT_sched_opaque {
     _Atomic(uint8_t) use;      /* enum abti_sched_use */
     _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, which is woken when something is asked of it */
     uint32_t event_freq;       /* units between two event checks; INT_MAX at most */
-    int kind;                  /* a predefined one's of enum ABT_sched_predef, else of enum abti_sched_kind. Constant */
+    int kind;                  /* a predefined one's of enum ABT_sched_predef, else ABTI_SCHED_LOOPS. Constant */
     int num_pools;
     abti_pool **pools;             /* as given by the user */
     abti_pool **order;             /* in order of choice */
@@ -64,25 +60,12 @@ struct ABT_sched_opaque {
     int id;
     /* of a user-defined scheduler */
     ABT_sched_def def;
-    struct abti_picked *picked; /* of one that only picks, see pick/picked.h */
 };
 
 /* Whether the library knows which unit the scheduler runs next. */
 ABTI_INLINE bool abti_sched_is_predefined(const abti_sched *sched)
 {
     return sched->kind >= 0;
-}
-
-/* Whether its own function is asked for the next unit. */
-ABTI_INLINE bool abti_sched_picks(const abti_sched *sched)
-{
-    return sched->kind == ABTI_SCHED_PICKS;
-}
-
-/* Whether its own function runs the units, in a loop that nobody else knows. */
-ABTI_INLINE bool abti_sched_loops(const abti_sched *sched)
-{
-    return sched->kind == ABTI_SCHED_LOOPS;
 }
 
 /* Picks the next unit, from the shared pool in front if that has one. */

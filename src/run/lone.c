@@ -40,15 +40,15 @@ static ABTI_NOINLINE bool lone_take_shared(abti_es *es, abti_pool *front, abti_u
 }
 
 /*
- * Whether the running unit is a ULT that may leave at once, under a main scheduler that would run the tasklet next: no
- * user's function picks. What else there is about them is the general functions'. relaxed: a racy read.
+ * Whether the running unit is a ULT that may leave at once, under a main scheduler that would run the tasklet next.
+ * What else there is about them is the general functions'. relaxed: a racy read.
  */
 ABTI_INLINE bool may_be_lone(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
     return es->dsched && abti_load_relaxed(&unit->join) == 0 && es->parent->flags & ABTI_UNIT_MAIN_SCHED &&
-           abti_sched_is_predefined(es->dsched) && !abti_has_requests(self) && !abti_switch_is_slow(es) &&
-           !abti_stack_has_canary(self->stack) && (abti_budget_allows(es) || abti_renew_budget(es, es->dsched));
+           !abti_has_requests(self) && !abti_switch_is_slow(es) && !abti_stack_has_canary(self->stack) &&
+           (abti_budget_allows(es) || abti_renew_budget(es, es->dsched));
 }
 
 /*

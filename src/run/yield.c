@@ -2,7 +2,6 @@
 #include "run/yield.h"
 
 #include "base/assert.h"
-#include "pick/picked.h"
 #include "pick/sched.h"
 #include "pool/builtin.h"
 #include "pool/member.h"
@@ -198,57 +197,6 @@ static ABTI_NOINLINE ABTI_HOT int yield_predefined(abti_es *es, ABT_pool_context
     return yield_by_pick(es, self, context);
 }
 
-/* What the user's function has picked for a ULT that yields is more than a unit that has only to be resumed. */
-static ABTI_NOINLINE int leave_picked(abti_es *es, abti_unit *self, ABT_thread picked)
-{
-    abti_unit *next = abti_picked_is_ready(picked) ? picked : abti_picked_look(es->dsched, picked);
-    if (next != self)
-        return abti_leave(es, self, next, NULL, NULL);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_RUNNING); /* relaxed: queries may see it late */
-    return ABT_SUCCESS;
-}
-
-/*
- * The user's function picks for a ULT of a private pool, which is in there when that is called, as yield_to_parent
- * says, and may be what it returns. relaxed: queries may see the state late.
- */
-ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
-{
-    abti_assert(abti_pool_is_private(pool) && es->dsched && abti_sched_picks(es->dsched));
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
-    abti_queue_push(&pool->queue, self);
-    ABT_thread next = abti_picked_call(es, self, es->dsched);
-    if (ABTI_UNLIKELY(next == self || !abti_picked_is_ready(next) || !abti_is_resumable(next) ||
-                      abti_stack_has_canary(self->stack)))
-        return leave_picked(es, self, next);
-    abti_set_running(es, next);
-    return abti_ctx_switch(&self->ctx, next->ctx);
-}
-
-/* A tasklet is the user's function itself, see pick/picked.h. */
-ABTI_INLINE bool may_yield_and_pick(abti_es *es, abti_unit *self)
-{
-    return !abti_cpu_has_one_of(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) && !abti_switch_is_slow(es);
-}
-
-/* A unit of a pool that is not private goes there when it has left its stack. */
-static ABTI_NOINLINE int yield_picked_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
-{
-    if (!abti_pool_is_host(es, self->pool))
-        return yield_to_parent(es, self, context);
-    if (!may_yield_and_pick(es, self) || !abti_renew_budget(es, es->dsched))
-        return yield_to_parent_slow(es, self, context);
-    return yield_and_pick(es, self, self->pool);
-}
-
-static ABTI_HOT ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT_pool_context context)
-{
-    abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(!abti_pool_is_host(es, pool) || !may_yield_and_pick(es, self) || !abti_budget_take(es)))
-        return yield_picked_slow(es, self, context);
-    return yield_and_pick(es, self, pool);
-}
-
 ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
@@ -259,7 +207,7 @@ ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
         abti_budget_count(es);
         return yield_shared(es, self);
     }
-    return abti_sched_picks(sched) ? yield_picked(es, self, context) : yield_predefined(es, context);
+    return yield_predefined(es, context);
 }
 
 struct queue_arg {

@@ -93,10 +93,9 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
 
 /*
  * The unit that it is about to switch to is in no pool, and the caller goes back to its pool only by that switch: so
- * nothing may switch here. All that is called is the library's own, callbacks of drivers and pollers, which must not
- * wait, and a function of the scheduler, which runs as a tasklet. The number of switches between two looks varies at
- * random. Else it could be a directed switch each time that finds the budget used up, and never a yield, by which the
- * scheduler gets its turn.
+ * nothing may switch here. All that is called is the library's own, and callbacks of drivers and pollers, which must
+ * not wait. The number of switches between two looks varies at random. Else it could be a directed switch each time
+ * that finds the budget used up, and never a yield, by which the scheduler gets its turn.
  */
 void abti_direct_look(abti_es *es)
 {
@@ -108,8 +107,6 @@ void abti_direct_look(abti_es *es)
     es->random = es->random * 1664525 + 1013904223; /* a linear congruential generator, whose high bits are good */
     abti_budget_shorten(es, es->random >> 29);
     look_at_events(es, sched);
-    if (sched->ops->look)
-        sched->ops->look(sched);
 }
 
 /*

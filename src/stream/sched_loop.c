@@ -130,8 +130,8 @@ static const void *loop_peek(abti_sched *sched)
  */
 static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
-    if (es->parent || !abti_runs_at_once(2) || abti_sched_picks(sched))
-        return true; /* where a user-defined function looks is not known here */
+    if (es->parent || !abti_runs_at_once(2))
+        return true;
     for (int i = 0; i < ABTI_COURTESY_LOOKS; i++) {
         abti_courtesy_learn(courtesy, loop_peek(sched));
         if (abti_courtesy_may_take(courtesy))
@@ -166,7 +166,7 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned g
             abti_cpu_relax();
     } else if (is_thief(sched) && thief_sees_work(sched)) {
         return true;
-    } else if (!sched->ops->may_sleep || sched->ops->may_sleep(sched)) {
+    } else {
         es->sleepy = false;
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
         return es->woken;
@@ -389,8 +389,6 @@ static void sched_loop(abti_sched *sched)
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
-        if (sched->ops->look)
-            sched->ops->look(sched);
         if (abti_sched_has_to_stop(sched)) {
             abti_es_pass_wake(es, sched);
             abti_source_set_busy(es);

@@ -70,8 +70,9 @@ static bool runs_scheduler(abti_es *es)
 /* Its main scheduler never sleeps while it has nothing to do, or need not. */
 static bool may_spin(abti_es *es)
 {
-    abti_spin_lock(&es->replace.lock);                            /* it keeps the scheduler */
-    bool is_own = abti_sched_loops(atomic_load(&es->main_sched)); /* seq_cst: of no use under the lock */
+    abti_spin_lock(&es->replace.lock); /* it keeps the scheduler */
+    /* seq_cst: of no use under the lock */
+    bool is_own = !abti_sched_is_predefined(atomic_load(&es->main_sched));
     abti_spin_unlock(&es->replace.lock);
     return is_own;
 }

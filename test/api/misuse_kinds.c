@@ -439,22 +439,6 @@ static int freed_pool_def(void)
     return ABT_pool_create(copy, ABT_POOL_CONFIG_NULL, &made);
 }
 
-static ABT_thread picks_none(ABT_sched sched)
-{
-    (void)sched;
-    return ABT_THREAD_NULL;
-}
-
-static int freed_sched_def(void)
-{
-    ABTX_sched_def def, copy;
-
-    must(ABTX_sched_def_create(picks_none, &def));
-    copy = def;
-    must(ABTX_sched_def_free(&def));
-    return ABTX_sched_def_free(&copy);
-}
-
 static int freed_timer(void)
 {
     ABT_timer timer, copy;
@@ -871,7 +855,6 @@ static const struct row {
         THE("ABT_sched_create_basic", "scheduler configuration") "has been freed"),
     ROW(freed_pool_config, ABT_ERR_INV_POOL_CONFIG, THE("ABT_pool_config_set", "pool configuration") "has been freed"),
     ROW(freed_pool_def, ABT_ERR_INV_POOL_USER_DEF, THE("ABT_pool_create", "pool definition") "has been freed"),
-    ROW(freed_sched_def, ABT_ERR_INV_ARG, THE("ABTX_sched_def_free", "scheduler definition") "has been freed"),
     ROW(freed_timer, ABT_ERR_INV_TIMER, THE("ABT_timer_start", "timer") "has been freed"),
     ROW(freed_xbarrier, ABT_ERR_INV_XSTREAM_BARRIER,
         THE("ABT_xstream_barrier_free", "barrier of execution streams") "has been freed"),

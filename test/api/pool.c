@@ -76,18 +76,14 @@ static void test_create(enum caller who, void *arg)
             is_int(empty, ABT_TRUE, "empty");
             ok_abt(ABT_pool_pop_thread(pool, &popped));
             is_ptr(popped, ABT_THREAD_NULL, "nothing to pop");
-            is_ptr(ABTX_pool_pop_thread(pool), ABT_THREAD_NULL, "nothing to pop as a value");
             for (int i = 0; i < N; i++)
                 must(ABT_pool_push_thread(pool, units[i]));
             must(ABT_pool_is_empty(pool, &empty));
             is_int(empty, ABT_FALSE, "not empty");
             ok(size_of(pool) == N && total_size_of(pool) == N, "%d in it", N);
             for (int i = 0; i < N; i++) {
-                if (i % 2)
-                    popped = ABTX_pool_pop_thread(pool);
-                else
-                    must(ABT_pool_pop_thread(pool, &popped));
-                is_ptr(popped, units[i], i % 2 ? "the value is the next one" : "first in, first out");
+                must(ABT_pool_pop_thread(pool, &popped));
+                is_ptr(popped, units[i], "first in, first out");
                 is_int(size_of(pool), N - 1 - i, "one less");
             }
             must(ABT_pool_get_id(pool, &id));
@@ -536,7 +532,6 @@ static void test_errors(enum caller who, void *arg)
         ok_err(ABT_pool_get_total_size(null, &size), ABT_ERR_INV_POOL);
         ok_err(ABT_pool_pop_thread(null, &thread), ABT_ERR_INV_POOL);
         ok_err(ABT_pool_pop_thread_ex(null, &thread, 0), ABT_ERR_INV_POOL);
-        is_ptr(ABTX_pool_pop_thread(null), ABT_THREAD_NULL, "no pool, no unit");
         ok_err(ABT_pool_pop_threads(null, list, 1, &size), ABT_ERR_INV_POOL);
         ok_err(ABT_pool_pop_threads_ex(null, list, 1, &size, 0), ABT_ERR_INV_POOL);
         ok_err(ABT_pool_push_thread(null, thread), ABT_ERR_INV_POOL);

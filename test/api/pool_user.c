@@ -107,8 +107,6 @@ static void test_operations(enum caller who, void *arg)
     ok_abt(ABT_pool_pop_threads_ex(pool, popped, 3, &num, ABT_POOL_CONTEXT_OWNER_SECONDARY));
     ok(num == 3 && popped[0] == units[2] && popped[1] == units[3] && popped[2] == units[0], "three popped");
     is_int(list.last_pop, old ? 0 : ABT_POOL_CONTEXT_OWNER_SECONDARY, "with the context given");
-    is_ptr(ABTX_pool_pop_thread(pool), units[1], "popped as a value");
-    must(ABT_pool_push_thread(pool, units[1]));
     popped[3] = ABT_THREAD_NULL;
     ok_abt(ABT_pool_push_threads(pool, popped, 4));
     is_int(size_of(pool), 4, "and pushed, but for the null one");

@@ -177,7 +177,6 @@ static void test_create(enum caller who, void *arg)
     ok_abt(ABT_sched_set_data(sched, &def));
     ok_abt(ABT_sched_get_data(sched, &data));
     is_ptr(data, &def, "data of a scheduler without callbacks");
-    is_ptr(ABTX_sched_data(sched), &def, "as a value");
     ok_abt(ABT_sched_free(&sched));
     must(ABT_pool_free(&mine));
     if (!ABT_NULL) {

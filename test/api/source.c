@@ -103,32 +103,17 @@ static void simple_run(ABT_sched sched)
     } while (!is_last_turn(sched));
 }
 
-static ABT_thread pick(ABT_sched sched)
-{
-    ABT_pool pool;
-    ABT_thread thread;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    must(ABT_pool_pop_thread(pool, &thread));
-    return thread;
-}
-
-enum { LOOP = -1, PICK = -2 };
+enum { LOOP = -1 };
 
 static ABT_sched make_sched(int kind, ABT_pool *pool)
 {
     ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .run = simple_run};
     ABT_sched_config config;
-    ABTX_sched_def picker;
     ABT_sched sched;
 
     must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
     if (kind == LOOP) {
         must(ABT_sched_create(&loop, 1, pool, config, &sched));
-    } else if (kind == PICK) {
-        must(ABTX_sched_def_create(pick, &picker));
-        must(ABTX_sched_create(picker, 1, pool, config, &sched));
-        must(ABTX_sched_def_free(&picker));
     } else {
         must(ABT_sched_create_basic((ABT_sched_predef)kind, 1, pool, config, &sched));
     }
@@ -415,7 +400,6 @@ int main(void)
     test_scheduler(ABT_SCHED_PRIO, "prio");
     test_scheduler(ABT_SCHED_RANDWS, "randws");
     test_scheduler(LOOP, "user-defined");
-    test_scheduler(PICK, "one that picks");
     test_busy();
     test_thread();
     test_rest();

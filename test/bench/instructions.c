@@ -251,27 +251,6 @@ static void set_user_sched(ABT_xstream es)
     check(ABT_xstream_set_main_sched(es, sched));
 }
 
-static ABT_thread pick(ABT_sched sched)
-{
-    ABT_thread thread;
-    (void)sched;
-    check(ABT_pool_pop_thread(pool, &thread));
-    return thread;
-}
-
-static void set_picking_sched(ABT_xstream es)
-{
-    ABTX_sched_def def;
-    ABT_sched_config config;
-    ABT_sched sched;
-    check(ABTX_sched_def_create(pick, &def));
-    check(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    check(ABTX_sched_create(def, 1, &pool, config, &sched));
-    check(ABT_sched_config_free(&config));
-    check(ABTX_sched_def_free(&def));
-    check(ABT_xstream_set_main_sched(es, sched));
-}
-
 static const struct {
     const char *name;
     void (*run)(long times);
@@ -300,8 +279,6 @@ static const struct {
     {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"user's scheduler: create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, set_user_sched},
     {"user's scheduler: yield", yield, ABT_POOL_ACCESS_PRIV, false, set_user_sched},
-    {"picking scheduler: create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, set_picking_sched},
-    {"picking scheduler: yield", yield, ABT_POOL_ACCESS_PRIV, false, set_picking_sched},
 };
 
 int main(int argc, char **argv)

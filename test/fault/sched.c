@@ -125,31 +125,6 @@ static int create_user(void)
     return ABT_sched_create(&sched_def, 3, pools, ABT_SCHED_CONFIG_NULL, &sched);
 }
 
-static ABT_thread pick(ABT_sched self_sched)
-{
-    ABT_thread thread;
-
-    (void)self_sched;
-    must(ABT_pool_pop_thread(pools[0], &thread));
-    return thread;
-}
-
-static int create_picking(void)
-{
-    ABTX_sched_def def;
-    int code = ABTX_sched_def_create(pick, &def);
-
-    frees = 0;
-    sched = ABT_SCHED_NULL;
-    if (code != ABT_SUCCESS)
-        return code;
-    must(ABTX_sched_def_set_init(def, init_with_memory));
-    must(ABTX_sched_def_set_free(def, free_data));
-    code = ABTX_sched_create(def, 3, pools, ABT_SCHED_CONFIG_NULL, &sched);
-    must(ABTX_sched_def_free(&def));
-    return code;
-}
-
 static void no_user_sched(void)
 {
     pools_are_there();
@@ -169,7 +144,6 @@ static const struct fault_case making[] = {
     {"ABT_sched_create_basic, BASIC_WAIT", 0, create_wait, no_sched, free_sched, NULL, NULL},
     {"ABT_sched_create_basic, pools given", FAULT_EXTERNAL, create_basic, pools_are_there, free_sched_and_pool,
      begin_pools, end_pools},
-    {"ABTX_sched_create", 0, create_picking, no_user_sched, free_user_sched, begin_pools, end_pools},
     {"ABT_sched_create", FAULT_EXTERNAL, create_user, no_user_sched, free_user_sched, begin_pools, end_pools},
 };
 

@@ -74,32 +74,14 @@ static void loop_run(ABT_sched sched)
     }
 }
 
-static ABT_thread pick_first(ABT_sched sched)
-{
-    ABT_pool pools[MAX_POOLS];
-    ABT_thread thread = ABT_THREAD_NULL;
-    int num;
-
-    must(ABT_sched_get_num_pools(sched, &num));
-    must(ABT_sched_get_pools(sched, num, 0, pools));
-    for (int i = 0; i < num && thread == ABT_THREAD_NULL; i++)
-        thread = ABTX_pool_pop_thread(pools[i]);
-    return thread;
-}
-
 static void sched_make_by(unsigned kind, int num, ABT_pool *pools, ABT_sched_config config, ABT_sched *sched)
 {
     static const ABT_sched_predef predefs[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS,
                                                ABT_SCHED_BASIC_WAIT};
     ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .init = loop_init, .run = loop_run, .free = loop_free};
-    ABTX_sched_def def;
 
     if (kind == 0) {
         must(ABT_sched_create(&loop, num, pools, config, sched));
-    } else if (kind == 1) {
-        must(ABTX_sched_def_create(pick_first, &def));
-        must(ABTX_sched_create(def, num, pools, config, sched));
-        must(ABTX_sched_def_free(&def));
     } else {
         must(ABT_sched_create_basic(predefs[kind % 5], num, pools, config, sched));
     }

@@ -371,7 +371,6 @@ static const struct row {
     {.function = "ABT_cond_free", .end = NOT},
     {.function = "ABT_info_print_all_xstreams", .end = NOT},
     {.function = "ABT_tool_register_thread_callback", .end = NOT}, /* the native thread waits, and keeps nothing */
-    {.function = "ABTX_sched_def_create", .end = NOT},
     {.function = "ABTX_xstream_park", .end = NOT},
     {.function = "ABTX_xstream_park_until", .end = NOT},
     {.function = "ABTX_xstream_wake", .end = NOT},

@@ -401,19 +401,7 @@ static void run_units(ABT_sched sched)
     }
 }
 
-/* From the pools by turns. */
-static ABT_thread pick(ABT_sched sched)
-{
-    static int turn;
-    ABT_thread thread = ABT_THREAD_NULL;
-
-    (void)sched;
-    for (int i = 0; i < num_pools && thread == ABT_THREAD_NULL; i++)
-        thread = ABTX_pool_pop_thread(pools[turn++ % num_pools]);
-    return thread;
-}
-
-enum way { PREDEFINED, BY_LOOP, BY_UNITS, PICKS };
+enum way { PREDEFINED, BY_LOOP, BY_UNITS };
 
 static ABT_sched loop_over(int num, ABT_pool *of, void (*function)(ABT_sched))
 {
@@ -424,20 +412,6 @@ static ABT_sched loop_over(int num, ABT_pool *of, void (*function)(ABT_sched))
     must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
     must(ABT_sched_create(&def, num, of, config, &sched));
     must(ABT_sched_config_free(&config));
-    return sched;
-}
-
-static ABT_sched picks_from(int num, ABT_pool *of)
-{
-    ABTX_sched_def def;
-    ABT_sched_config config;
-    ABT_sched sched;
-
-    must(ABTX_sched_def_create(pick, &def));
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABTX_sched_create(def, num, of, config, &sched));
-    must(ABT_sched_config_free(&config));
-    must(ABTX_sched_def_free(&def));
     return sched;
 }
 
@@ -455,7 +429,6 @@ static const struct kind {
     {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, .way = PREDEFINED},
     {"a user's scheduler", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, .way = BY_LOOP},
     {"one that runs units", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_DEFAULT, .way = BY_UNITS},
-    {"one that picks", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, .way = PICKS},
 };
 
 /* These are for other ULTs than the pair: none is taken out of such a pool. */
@@ -463,15 +436,12 @@ static const struct kind user_kinds[] = {
     {"user-defined pools", .sched = ABT_SCHED_BASIC, .user_pools = true},
     {"a user's scheduler and pools", .way = BY_LOOP, .user_pools = true},
     {"one that runs units of user-defined pools", .way = BY_UNITS, .user_pools = true},
-    {"one that picks from user-defined pools", .way = PICKS, .user_pools = true},
 };
 
 static void set_sched(ABT_xstream self, const struct kind *kind)
 {
     if (kind->way == PREDEFINED)
         must(ABT_xstream_set_main_sched_basic(self, kind->sched, num_pools, pools));
-    else if (kind->way == PICKS)
-        must(ABT_xstream_set_main_sched(self, picks_from(num_pools, pools)));
     else
         must(ABT_xstream_set_main_sched(self, loop_over(num_pools, pools, kind->way == BY_LOOP ? run : run_units)));
 }

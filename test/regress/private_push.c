@@ -6,10 +6,9 @@
  */
 #include "regress.h"
 
-enum server { BASIC, PRIO, RANDWS, BASIC_WAIT, POPS, WAITS, PICKS, NUM_SERVERS };
+enum server { BASIC, PRIO, RANDWS, BASIC_WAIT, POPS, WAITS, NUM_SERVERS };
 
-static const char *const server_names[] = {"BASIC",         "PRIO",           "RANDWS",        "BASIC_WAIT",
-                                           "one that pops", "one that waits", "one that picks"};
+static const char *const server_names[] = {"BASIC", "PRIO", "RANDWS", "BASIC_WAIT", "one that pops", "one that waits"};
 
 static atomic_int runs;
 
@@ -56,33 +55,18 @@ static void run_waiting(ABT_sched sched)
     run_loop(sched, true);
 }
 
-static ABT_thread pick(ABT_sched sched)
-{
-    ABT_thread thread;
-    ABT_pool pool;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    must(ABT_pool_pop_thread(pool, &thread));
-    return thread;
-}
-
 static ABT_sched make_sched(enum server server, ABT_pool pool)
 {
     static const ABT_sched_predef predefs[] = {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
     ABT_sched_def run_def = {.type = ABT_SCHED_TYPE_ULT, .run = server == POPS ? run_popping : run_waiting};
     ABT_sched_config config;
-    ABTX_sched_def pick_def;
     ABT_sched sched;
 
     must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
     if (server < POPS) {
         must(ABT_sched_create_basic(predefs[server], 1, &pool, config, &sched));
-    } else if (server < PICKS) {
-        must(ABT_sched_create(&run_def, 1, &pool, config, &sched));
     } else {
-        must(ABTX_sched_def_create(pick, &pick_def));
-        must(ABTX_sched_create(pick_def, 1, &pool, config, &sched));
-        must(ABTX_sched_def_free(&pick_def));
+        must(ABT_sched_create(&run_def, 1, &pool, config, &sched));
     }
     must(ABT_sched_config_free(&config));
     return sched;

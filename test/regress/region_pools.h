@@ -84,7 +84,6 @@ ROW(ABT_pool_pop_threads, POP(ABT_pool_pop_threads(h, got, 2, &num)));
 ROW(ABT_pool_pop_threads_ex, POP(ABT_pool_pop_threads_ex(h, got, 2, &num, CONTEXT)));
 ROW(ABT_pool_pop_wait_thread, POP(ABT_pool_pop_wait_thread(h, got, 1e-3)));
 ROW(ABT_pool_pop_wait_thread_ex, POP(ABT_pool_pop_wait_thread_ex(h, got, 1e-3, CONTEXT)));
-ROW(ABTX_pool_pop_thread, POP((got[0] = ABTX_pool_pop_thread(h), ABT_SUCCESS)));
 ROW(ABT_pool_push_thread, PUSH(ABT_pool_push_thread(world.worker_pool, h)));
 ROW(ABT_pool_push_thread_ex, PUSH(ABT_pool_push_thread_ex(world.worker_pool, h, CONTEXT)));
 ROW(ABT_pool_push_threads, PUSH(ABT_pool_push_threads(world.worker_pool, &h, 1)));
@@ -178,23 +177,5 @@ ROW(ABT_sched_config_free,
     WITH(ABT_sched_config, ABT_sched_config_create(&h, ABT_sched_config_var_end), ABT_sched_config_free(&h)));
 ROW(ABT_sched_config_set, SCHED_CONFIG(ABT_sched_config_set(h, 0, ABT_SCHED_CONFIG_INT, &(int){1})));
 ROW(ABT_sched_config_get, SCHED_CONFIG(ABT_sched_config_get(h, 0, OUT(ABT_sched_config_type), NULL)));
-
-static ABT_thread pick_none(ABT_sched sched)
-{
-    (void)sched;
-    return ABT_THREAD_NULL;
-}
-
-#define SCHED_DEF(call) WITH(ABTX_sched_def, ABTX_sched_def_create(pick_none, &h), call, must(ABTX_sched_def_free(&h)))
-ROW(ABTX_sched_def_create, SCHED_DEF(ABT_SUCCESS));
-ROW(ABTX_sched_def_free, WITH(ABTX_sched_def, ABTX_sched_def_create(pick_none, &h), ABTX_sched_def_free(&h)));
-ROW(ABTX_sched_def_set_init, SCHED_DEF(ABTX_sched_def_set_init(h, NULL)));
-ROW(ABTX_sched_def_set_free, SCHED_DEF(ABTX_sched_def_set_free(h, NULL)));
-ROW(ABTX_sched_def_set_before_sleep, SCHED_DEF(ABTX_sched_def_set_before_sleep(h, NULL)));
-ROW(ABTX_sched_def_set_on_event, SCHED_DEF(ABTX_sched_def_set_on_event(h, NULL)));
-ROW(ABTX_sched_create, SCHED_DEF(({
-        ABT_sched sched = ABT_SCHED_NULL;
-        THEN(ABTX_sched_create(h, 1, &world.idle, ABT_SCHED_CONFIG_NULL, &sched), (void)ABT_sched_free(&sched));
-    })));
 
 #endif

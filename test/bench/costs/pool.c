@@ -122,8 +122,6 @@ static void print_all_threads(int i)
 
 COST(ABT_pool_pop_thread, "a FIFO pool with ULTs", make_idle, free_popped,
      ABT_pool_pop_thread(world.idle, &world.units[i]));
-COST_IN(IN_ULT, ABTX_pool_pop_thread, "a FIFO pool with ULTs", make_idle, free_popped,
-        world.units[i] = ABTX_pool_pop_thread(world.idle));
 COST(ABT_pool_pop_thread_ex, "a FIFO pool with ULTs", make_idle, free_popped,
      ABT_pool_pop_thread_ex(world.idle, &world.units[i], ABT_POOL_CONTEXT_OP_POOL_OTHER));
 COST_ROW(pop_threads, "ABT_pool_pop_threads", "a FIFO pool, 16 at a time, for each", make_idle, pop_many, free_popped,

@@ -4,19 +4,12 @@
 
 static ABT_sched scheds[TIMES];
 static ABT_sched_config config, configs[TIMES];
-static ABTX_sched_def def, defs[TIMES];
 static ABT_unit units[TIMES];
 static int freq = 50;
 
 static void run(ABT_sched sched)
 {
     (void)sched;
-}
-
-static ABT_thread pick(ABT_sched sched)
-{
-    (void)sched;
-    return ABT_THREAD_NULL;
 }
 
 static ABT_sched_def run_def = {.type = ABT_SCHED_TYPE_ULT, .run = run};
@@ -63,7 +56,6 @@ COST(ABT_sched_get_size, "over one pool", NULL, NULL, ABT_sched_get_size(world.s
 COST(ABT_sched_get_total_size, "over one pool", NULL, NULL, ABT_sched_get_total_size(world.sched, &out.size));
 COST(ABT_sched_set_data, "of a definition", make_scheds, free_scheds, ABT_sched_set_data(scheds[i], NULL));
 COST(ABT_sched_get_data, "of a definition", make_scheds, free_scheds, ABT_sched_get_data(scheds[i], &out.pointer));
-COST_IN(IN_ULT, ABTX_sched_data, "of a definition", make_scheds, free_scheds, out.pointer = ABTX_sched_data(scheds[i]));
 COST(ABT_sched_finish, "one that does not run", make_scheds, free_scheds, ABT_sched_finish(scheds[i]));
 COST(ABT_sched_exit, "one that does not run", make_scheds, free_scheds, ABT_sched_exit(scheds[i]));
 COST_IN(IN_SCHED, ABT_sched_has_to_stop, "it has not", NULL, NULL, must(ABT_sched_has_to_stop(world.sched, &out.yes)));
@@ -90,45 +82,6 @@ COST(ABT_sched_config_set, "an index that is there", make_config, free_config,
      ABT_sched_config_set(config, ABT_sched_basic_freq.idx, ABT_SCHED_CONFIG_INT, &freq));
 COST(ABT_sched_config_get, "of two variables", make_config, free_config,
      ABT_sched_config_get(config, ABT_sched_basic_freq.idx, &out.sched_type, &out.number));
-
-/* --- Schedulers that pick --- */
-
-static void make_def(void)
-{
-    must(ABTX_sched_def_create(pick, &def));
-}
-
-static void free_def(void)
-{
-    must(ABTX_sched_def_free(&def));
-}
-
-static void make_defs(void)
-{
-    for (int i = 0; i < TIMES; i++)
-        must(ABTX_sched_def_create(pick, &defs[i]));
-}
-
-static void free_defs(void)
-{
-    for (int i = 0; i < TIMES; i++)
-        must(ABTX_sched_def_free(&defs[i]));
-}
-
-static void free_scheds_and_def(void)
-{
-    free_scheds();
-    free_def();
-}
-
-COST(ABTX_sched_def_create, "a definition", NULL, free_defs, ABTX_sched_def_create(pick, &defs[i]));
-COST(ABTX_sched_def_free, "a definition", make_defs, NULL, ABTX_sched_def_free(&defs[i]));
-COST(ABTX_sched_def_set_init, "a definition", make_def, free_def, ABTX_sched_def_set_init(def, NULL));
-COST(ABTX_sched_def_set_free, "a definition", make_def, free_def, ABTX_sched_def_set_free(def, NULL));
-COST(ABTX_sched_def_set_before_sleep, "a definition", make_def, free_def, ABTX_sched_def_set_before_sleep(def, NULL));
-COST(ABTX_sched_def_set_on_event, "a definition", make_def, free_def, ABTX_sched_def_set_on_event(def, NULL));
-COST(ABTX_sched_create, "over one pool, without init", make_def, free_scheds_and_def,
-     ABTX_sched_create(def, 1, &world.idle, ABT_SCHED_CONFIG_NULL, &scheds[i]));
 
 /* --- Execution streams --- */
 

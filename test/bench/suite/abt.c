@@ -21,9 +21,6 @@ int main(int argc, char **argv)
         {abt_xs_works, abt_xs_num},
         {abt_native_works, abt_native_num},
         {abt_forked_works, abt_has_forks() ? abt_forked_num : 0},
-        {abt_create_picked_works, user_can_pick() ? abt_create_picked_num : 0},
-        {abt_switch_picked_works, user_can_pick() ? abt_switch_picked_num : 0},
-        {abt_xs_picked_works, user_can_pick() ? abt_xs_picked_num : 0},
         {abt_dense_works, abt_has_forks() ? abt_dense_num : 0},
         {abt_wait_works, abt_has_drivers() ? abt_wait_num : 0},
     };

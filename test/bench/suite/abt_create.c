@@ -204,8 +204,3 @@ const struct suite_work abt_create_works[] = {
     {"create-to", "private pool", "*", run, 256, 16 * CREATED_TO + TEAM_PRIV},
 };
 const int abt_create_num = sizeof(abt_create_works) / sizeof(abt_create_works[0]);
-
-const struct suite_work abt_create_picked_works[] = {
-    BOTH("ULT, private pool, user's scheduler that picks", ULTS, TEAM_PICK),
-};
-const int abt_create_picked_num = sizeof(abt_create_picked_works) / sizeof(abt_create_picked_works[0]);

@@ -154,9 +154,3 @@ const struct suite_work abt_switch_works[] = {
     {"resume-suspend-to", "private pool", "1", run_pair, TEAM_PRIV, RESUME_SUSPEND_TO},
 };
 const int abt_switch_num = sizeof(abt_switch_works) / sizeof(abt_switch_works[0]);
-
-const struct suite_work abt_switch_picked_works[] = {
-    {"yield-2", "user's scheduler that picks", "1", run_yield, 2, TEAM_PICK},
-    {"yield-256", "user's scheduler that picks", "1", run_yield, 256, TEAM_PICK},
-};
-const int abt_switch_picked_num = sizeof(abt_switch_picked_works) / sizeof(abt_switch_picked_works[0]);

@@ -52,7 +52,7 @@ static ABT_sched make_sched(enum team_layout layout, int num, ABT_pool *pools)
 {
     ABT_sched sched;
     if (is_users(layout))
-        return user_sched(layout == TEAM_PICK, num, pools);
+        return user_sched(num, pools);
     CHECK(ABT_sched_create_basic(layout == TEAM_RANDWS ? ABT_SCHED_RANDWS : ABT_SCHED_DEFAULT, num, pools,
                                  ABT_SCHED_CONFIG_NULL, &sched));
     return sched;

@@ -22,7 +22,6 @@ enum team_layout {
     TEAM_USER,          /* with a loop of their own: nothing goes past them */
     TEAM_USER_POOL,     /* likewise, and the user's pools */
     TEAM_OLD_USER_POOL, /* likewise, by the older definition */
-    TEAM_PICK,          /* with a function that picks */
 };
 
 struct team {
@@ -63,13 +62,12 @@ void team_everywhere(void (*body)(void *), void *args, size_t size);
 enum { TEAM_MAX_DEALT = 64 };
 void team_deal_out(int num, void (*func)(void *));
 
-/* The works of each file. The picked ones need user_can_pick(). */
+/* The works of each file. */
 extern const struct suite_work abt_create_works[], abt_switch_works[], abt_task_works[], abt_sync_works[],
     abt_start_works[], abt_xs_works[], abt_native_works[], abt_forked_works[], abt_dense_works[], abt_wait_works[],
-    abt_steps_works[], abt_create_picked_works[], abt_switch_picked_works[], abt_xs_picked_works[];
+    abt_steps_works[];
 extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num, abt_xs_num, abt_native_num,
-    abt_forked_num, abt_dense_num, abt_wait_num, abt_steps_num, abt_create_picked_num, abt_switch_picked_num,
-    abt_xs_picked_num;
+    abt_forked_num, abt_dense_num, abt_wait_num, abt_steps_num;
 
 /* Whether the library has more than abt.h of 1.2 has: forked tasks; drivers and blocking regions. */
 bool abt_has_forks(void);

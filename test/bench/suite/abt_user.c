@@ -172,53 +172,14 @@ static void run_loop(ABT_sched sched)
     }
 }
 
-#pragma weak ABTX_sched_def_create
-#pragma weak ABTX_sched_def_free
-#pragma weak ABTX_sched_create
-#pragma weak ABTX_pool_pop_thread
-
-bool user_can_pick(void)
+ABT_sched user_sched(int num, ABT_pool *pools)
 {
-    return ABTX_pool_pop_thread != NULL; /* with which came what pick uses */
-}
-
-struct picked {
-    ABT_pool pools[2];
-};
-
-static ABT_thread pick(ABT_sched sched)
-{
-    const struct picked *p = ABTX_sched_data(sched);
-    return ABTX_pool_pop_thread(p->pools[0]);
-}
-
-static ABT_thread pick_of_two(ABT_sched sched)
-{
-    const struct picked *p = ABTX_sched_data(sched);
-    ABT_thread thread = ABTX_pool_pop_thread(p->pools[0]);
-    return thread != ABT_THREAD_NULL ? thread : ABTX_pool_pop_thread(p->pools[1]);
-}
-
-ABT_sched user_sched(bool picks, int num, ABT_pool *pools)
-{
-    static struct picked picked[SUITE_MAX_STREAMS];
-    static int num_picked;
     ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .run = run_loop};
-    ABTX_sched_def picker;
     ABT_sched_config config;
     ABT_sched sched;
 
     CHECK(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    if (picks) {
-        struct picked *p = &picked[num_picked++ % SUITE_MAX_STREAMS];
-        *p = (struct picked){{pools[0], num > 1 ? pools[1] : ABT_POOL_NULL}};
-        CHECK(ABTX_sched_def_create(num > 1 ? pick_of_two : pick, &picker));
-        CHECK(ABTX_sched_create(picker, num, pools, config, &sched));
-        CHECK(ABTX_sched_def_free(&picker));
-        CHECK(ABT_sched_set_data(sched, p));
-    } else {
-        CHECK(ABT_sched_create(&loop, num, pools, config, &sched));
-    }
+    CHECK(ABT_sched_create(&loop, num, pools, config, &sched));
     CHECK(ABT_sched_config_free(&config));
     return sched;
 }

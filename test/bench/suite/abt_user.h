@@ -14,10 +14,7 @@ enum user_def {
 /* A FIFO for one stream that is freed with its last scheduler. */
 ABT_pool user_pool(enum user_def kind);
 
-/* A scheduler that serves one or two pools in this order: by a loop of its own, or by a function that picks. */
-ABT_sched user_sched(bool picks, int num, ABT_pool *pools);
-
-/* Whether the library has schedulers that pick: Argobots has none. */
-bool user_can_pick(void);
+/* A scheduler that serves one or two pools in this order. */
+ABT_sched user_sched(int num, ABT_pool *pools);
 
 #endif

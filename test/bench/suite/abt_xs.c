@@ -143,47 +143,18 @@ static void run_by_energy(ABT_sched sched)
     }
 }
 
-/* The same as a function that picks, where the library has such schedulers. */
-#pragma weak ABTX_sched_def_create
-#pragma weak ABTX_sched_def_free
-#pragma weak ABTX_sched_create
-
-struct picked {
-    int num;
-    ABT_pool pools[SUITE_MAX_STREAMS + 1];
-};
-
-static struct picked picked[SUITE_MAX_STREAMS];
-
-static ABT_thread pick_by_energy(ABT_sched sched)
-{
-    struct picked *p;
-
-    CHECK(ABT_sched_get_data(sched, (void **)&p));
-    return next_unit(p->num, p->pools);
-}
-
-static void make_sched(bool picks, int rank, ABT_sched_config config, ABT_sched *sched)
+static void make_sched(int rank, ABT_sched_config config, ABT_sched *sched)
 {
     ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .run = run_by_energy};
-    ABTX_sched_def picker;
-    struct picked *p = &picked[rank];
+    ABT_pool pools[SUITE_MAX_STREAMS + 1];
 
-    p->num = 1 + team.num;
-    p->pools[0] = team.inboxes[rank];
+    pools[0] = team.inboxes[rank];
     for (int k = 0; k < team.num; k++)
-        p->pools[1 + k] = team.pools[(rank + k) % team.num];
-    if (!picks) {
-        CHECK(ABT_sched_create(&loop, p->num, p->pools, config, sched));
-        return;
-    }
-    CHECK(ABTX_sched_def_create(pick_by_energy, &picker));
-    CHECK(ABTX_sched_create(picker, p->num, p->pools, config, sched));
-    CHECK(ABTX_sched_def_free(&picker));
-    CHECK(ABT_sched_set_data(*sched, p));
+        pools[1 + k] = team.pools[(rank + k) % team.num];
+    CHECK(ABT_sched_create(&loop, 1 + team.num, pools, config, sched));
 }
 
-static void start_by_energy(bool picks)
+static void start_by_energy(void)
 {
     ABT_pool_user_def def;
     ABT_pool_config pool_config;
@@ -205,7 +176,7 @@ static void start_by_energy(bool picks)
     CHECK(ABT_sched_config_create(&sched_config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
     for (int s = 0; s < team.num; s++) {
         ABT_sched sched;
-        make_sched(picks, s, sched_config, &sched);
+        make_sched(s, sched_config, &sched);
         if (s > 0) {
             CHECK(ABT_xstream_create(sched, &team.streams[s]));
         } else {
@@ -218,7 +189,7 @@ static void start_by_energy(bool picks)
 
 /* ---- The work ---- */
 
-enum { SEQUENTIAL, ULTS, TASKLETS, BY_ENERGY, PICKED_BY_ENERGY };
+enum { SEQUENTIAL, ULTS, TASKLETS, BY_ENERGY };
 
 static struct {
     _Alignas(64) unsigned long checksum;
@@ -295,7 +266,7 @@ static void run(const struct suite_work *work)
 {
     xs_make();
     if (work->variant >= BY_ENERGY)
-        start_by_energy(work->variant == PICKED_BY_ENERGY);
+        start_by_energy();
     else
         team_start(TEAM_PRIV);
     CHECK(ABT_barrier_create((uint32_t)team.num, &barrier));
@@ -318,8 +289,3 @@ const struct suite_work abt_xs_works[] = {
     BOTH("tasklet, by energy", "*", BY_ENERGY),
 };
 const int abt_xs_num = sizeof(abt_xs_works) / sizeof(abt_xs_works[0]);
-
-const struct suite_work abt_xs_picked_works[] = {
-    BOTH("tasklet, picked by energy", "*", PICKED_BY_ENERGY),
-};
-const int abt_xs_picked_num = sizeof(abt_xs_picked_works) / sizeof(abt_xs_picked_works[0]);
