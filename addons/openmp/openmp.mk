@@ -53,6 +53,9 @@ else
 libabtomp_la_SOURCES += addons/openmp/src/module_walk.c
 endif
 libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include $(abtomp_CPPFLAGS) $(addon_delays)
+if ASSERT
+libabtomp_la_CPPFLAGS += -DABTOMP_BUILD_ASSERT=1
+endif
 libabtomp_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtomp_la_LDFLAGS = -shared -version-info 1:0:0 -no-undefined -Wl,--as-needed -Wl,-z,nodelete $(LDFLAGS_DEFS) \
 	-Wl,--version-script=$(srcdir)/addons/openmp/src/abtomp.map '-Wl,-rpath,$$ORIGIN:$$ORIGIN/..' $(link_with_libabt)
