@@ -65,8 +65,8 @@
 __attribute__((noreturn, cold)) void abtomp_fail(const char *why);
 
 enum {
-    ABTOMP_NUM_SHARES = 8,     /* that a team keeps: for members that are few work-sharing constructs apart */
-    ABTOMP_MOST_MEMBERS = 4095 /* of a team: ABTOMP_GO_BITS */
+    ABTOMP_NUM_SHARES = 8,      /* that a team keeps: for members that are few work-sharing constructs apart */
+    ABTOMP_MOST_MEMBERS = 32767 /* of a team: ABTOMP_GO_BITS, and SPREADS of relay.c */
 };
 
 /* -- Members and teams -- */
@@ -204,12 +204,13 @@ static inline _Atomic(uint32_t) *abtomp_arrived(struct abtomp_team *team)
 /*
  * What `go` has: a count of regions above, whether the region has tasks, and how many members it has. No member: the
  * threads end. `back` has the count of the region whose members are all back above, and how many are of the next one.
- * So member 0 writes one word when a region begins, and one only that others read.
+ * So member 0 writes one word when a region begins, and one only that others read. In builds with assertions the count
+ * has 8 bits: so tests see it go round.
  */
 enum {
-    ABTOMP_GO_NUM = (1 << 12) - 1,
-    ABTOMP_GO_TASKS = 1 << 12,
-    ABTOMP_GO_BITS = 13,
+    ABTOMP_GO_NUM = (1 << 15) - 1,
+    ABTOMP_GO_TASKS = 1 << 15,
+    ABTOMP_GO_BITS = ABTOMP_BUILD_ASSERT ? 24 : 16,
     ABTOMP_BARRIER_TASKS = 1,
     ABTOMP_BARRIER_CANCELLED = 2,
     ABTOMP_BARRIER_ONE = 4

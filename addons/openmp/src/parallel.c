@@ -16,14 +16,15 @@ static int count_members(const struct abtomp_member *me, unsigned num)
     const struct abtomp_icvs *icvs = &me->icvs;
     if (num == 1 || me->team->active_level >= icvs->max_active_levels)
         return 1;
-    unsigned most = ABTOMP_MOST_MEMBERS;
+    unsigned most = (unsigned)icvs->thread_limit;
     if (num == 0)
         num = (unsigned)abtomp_num_threads(me);
     if (icvs->dynamic && most > (unsigned)abtomp_env.num_procs)
         most = (unsigned)abtomp_env.num_procs;
-    if (most > (unsigned)icvs->thread_limit)
-        most = (unsigned)icvs->thread_limit;
-    return (int)(num < most ? num : most);
+    num = num < most ? num : most;
+    if (ABTOMP_UNLIKELY(num > ABTOMP_MOST_MEMBERS))
+        abtomp_fail("a region has more members than the library has numbers for: 32767");
+    return (int)num;
 }
 
 /* Threads beside the root's that regions of the same root run on. */

@@ -26,6 +26,26 @@ static void open_region(void)
     printf("members %d\n", members);
 }
 
+enum { MANY = 4200, TOO_MANY = 32768 };
+
+static void open_large(int num)
+{
+    int members = 0;
+#pragma omp parallel num_threads(num)
+    __atomic_fetch_add(&members, 1, __ATOMIC_RELAXED);
+    printf("members %d\n", members);
+}
+
+static void open_many(void)
+{
+    open_large(MANY);
+}
+
+static void open_too_many(void)
+{
+    open_large(TOO_MANY);
+}
+
 static void open_teams(void)
 {
     int teams = 0;
@@ -86,6 +106,8 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {{"region", open_region},
+             {"many", open_many},
+             {"too many", open_too_many},
              {"teams", open_teams},
              {"task", make_task},
              {"dependent", make_dependent_tasks},
@@ -153,6 +175,23 @@ static void test_stacks(void)
     ok(has_printed("the system gives no thread"), "which says why");
 }
 
+static void test_sizes(void)
+{
+    (void)run_case("too many", NULL, NULL);
+    ok(has_printed("libabtomp: a region has more members"), "a region that has more than there are numbers says so");
+    (void)run_case("too many", "OMP_THREAD_LIMIT", "3");
+    ok(has_printed("members 3"), "but where a limit allows only few");
+    if (UNDER_TSAN) {
+        skip(1, "it takes TSan long to make many threads");
+        return;
+    }
+    (void)run_case("many", NULL, NULL);
+    if (strstr(text, "the system gives no thread"))
+        skip(1, "the system does not give so many threads");
+    else
+        ok(has_printed("members 4200"), "a clause for 4,200 members gives as many");
+}
+
 static void test_memory(void)
 {
     if (UNDER_ASAN || UNDER_TSAN) {
@@ -184,6 +223,7 @@ int main(int argc, char **argv)
     is_int(run_case("task", "OMP_MAX_TASK_PRIORITY", "5"), 0, "a task of the initial task that nobody waits for");
     ok(has_printed("ran"), "runs");
     test_stacks();
+    test_sizes();
     test_memory();
     return done_testing();
 }
