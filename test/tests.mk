@@ -382,16 +382,9 @@ bench_programs = \
 	test/bench/memory \
 	test/bench/sync \
 	test/bench/timers
-if HAVE_IO
-bench_programs += test/bench/costs/costs
-endif
 
 bench_common = test/bench/bench.c test/bench/bench.h test/bench/check.h test/bench/raw_switch.c test/bench/raw_switch.h
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
-test_bench_costs_costs_SOURCES = test/bench/costs/costs.c test/bench/costs/costs.h test/bench/costs/io.c \
-	test/bench/costs/pool.c test/bench/costs/rest.c test/bench/costs/self.c test/bench/costs/stream.c test/bench/costs/sync.c \
-	test/bench/costs/unit.c
-test_bench_costs_costs_LDADD = libabtio.la $(LDADD)
 test_bench_external_SOURCES = test/bench/external.c test/bench/native.c test/bench/native.h $(bench_common)
 test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
 test_bench_instructions_SOURCES = test/bench/instructions.c

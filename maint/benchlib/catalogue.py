@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The works: what each is, its figure, and the goals of libabt."""
-
-from typing import NamedTuple, Optional, Union
+"""The works: what each is, its figure, and the limits of libabt."""
 
 # work: (title, unit, figure, long). The unit "ns" is per operation of the title; a long work is not done in each round.
 WORKS = {
@@ -89,7 +87,6 @@ FIGURES = {
     "xs": "Cross-section lookups",
     "start": "Start-up",
     "memory": "Memory",
-    "steps": "What each optimisation buys (figures 3 to 5)",
 }
 
 # At most so many raw switches: (work, series, streams) of libabt.
@@ -111,116 +108,3 @@ LIMITS = {
     ("eventual", "private pools", 1): 8.5,
     ("barrier-64", "private pools", 1): 4.3,
 }
-
-RAW = "raw switches"
-
-
-class Row(NamedTuple):
-    """A row of the table; without a series the best of all ways."""
-
-    work: str
-    series: Optional[str] = None
-    streams: int = 1
-    peer: str = "libabt"
-
-
-class Goal(NamedTuple):
-    """A row takes at most so many times as long as another, or so many raw switches or ns."""
-
-    row: Row
-    most: float
-    of: Union[str, Row]
-
-
-def beside(peer, row, most=1.0):
-    """At most so many times the peer's: the same way if that is Argobots, otherwise its best one."""
-    return Goal(row, most, Row(row.work, row.series if peer == "Argobots" else None, row.streams, peer))
-
-
-USERS_POOLS = ("user's scheduler and pool", "user's scheduler and pool, older definition")
-TASKLETS = [Row(work, f"tasklet, {pools}", 2) for work in ("for-loop", "tasks-single", "tasks-parallel", "nested")
-            for pools in ("private pools", "RANDWS pools")]
-DENSE = ("mergesort", "matmul", "strassen", "cholesky", "heat", "fft")
-
-# What tasks cost that are made by abt_fork.h.
-FORKED = [
-    Goal(Row("fib", "forked"), 0.75, RAW),
-    beside("rayon", Row("fib", "forked"), 1 / 3),
-    Goal(Row("fib-large", "forked", 2), 0.52, Row("fib-large", "forked")),
-    Goal(Row("nqueens", "forked"), 1.6, Row("nqueens", "sequential")),
-    Goal(Row("nqueens", "forked", 2), 0.52, Row("nqueens", "forked")),
-    *(beside("rayon", Row(work, "forked", n)) for work in ("for-loop", "nested") for n in (1, 2)),
-    Goal(Row("tasks-empty", "forked", 1), 2000, "ns"),
-    Goal(Row("tasks-empty", "forked", 2), 3000, "ns"),
-    *(Goal(Row(work, "forked"), 1.05, Row(work, "sequential")) for work in ("uts-t1", "uts-t3", *DENSE)),
-    *(beside(peer, Row(work, "forked", 2)) for work in ("uts-t1", "uts-t3", *DENSE) for peer in ("rayon", "oneTBB")),
-    Goal(Row("first-task", None, 2), 15000, "ns"),
-]
-
-# Blocking regions. Where the CPU of the other thread sleeps, to wake that is most of it.
-WAITING = [
-    *(Goal(Row(f"blocks-{time}", None, 2), 10000, "ns") for time in ("10us", "100us", "1ms")),
-    beside("pthreads", Row("computes-1ms", None, 2), 1.3),
-]
-
-# Schedulers and pools of the user's, and what takes the general path.
-GENERAL = {
-    Row("yield-2", "user's scheduler"): 8,
-    Row("create-256", "ULT, private pool, user's scheduler"): 12,
-    **{Row("yield-2", series): 12 for series in USERS_POOLS},
-    **{Row("create-256", f"ULT, {series}"): 18 for series in USERS_POOLS},
-    Row("create-to", "private pool"): 6,
-    Row("yield-to", "private pool"): 5,
-}
-
-GOALS = [
-    *(Goal(Row(*row), most, RAW) for row, most in LIMITS.items()),
-    *(Goal(row, most, RAW) for row, most in GENERAL.items()),
-    *(beside("Argobots", row) for row in GENERAL),
-    # Tasklets: no slower than others', nor than ULTs.
-    *(beside("Argobots", row) for row in TASKLETS),
-    *(Goal(row, 1.0, Row(row.work, row.series.replace("tasklet", "ULT"), 2)) for row in TASKLETS),
-    beside("Argobots", Row("barrier-64", "shared pool", 2)),
-    *(beside("pthreads", Row(work, "", 2), 1.2) for work in WORKS if work.startswith("native-")),
-    *FORKED,
-    *WAITING,
-    # On two streams.
-    beside("oneTBB", Row("tasks-single", None, 2), 1 / 2),
-    beside("libomp", Row("nested", None, 2), 1 / 10),
-    *(beside(peer, Row("mutex-8", None, 2), 1 / 4) for peer in ("Boost.Fiber", "Go")),
-    *(beside(peer, Row(work, None, 2), 1 / 1.5) for work in ("eventual", "cond") for peer in ("Boost.Fiber", "Go")),
-    *(beside(peer, Row(work, None, 2)) for work in ("uts-t1", "uts-t3", "nqueens") for peer in ("oneTBB", "libomp", "Go")),
-    Goal(Row("create-256", "ULT, RANDWS pool", 2), 1.3, Row("create-256", "ULT, private pool", 2)),
-    Goal(Row("fib", "ULT, RANDWS pools", 2), 0.5, Row("fib", "ULT, RANDWS pools")),
-]
-
-# The optimisations of the paper's section 3, each turned off for itself: (what, work, series, environment). The first
-# line is with all of them. What is chosen by the API is another series, what is chosen at start-up an environment.
-BASE = ("create-256", "ULT, private pool")
-BASE_LARGE = ("create-16384", "ULT, private pool")
-STEPS = [
-    ("256 ULTs, all", *BASE, {}),
-    ("memory pools: the smallest caches", *BASE, {"ABT_MEM_MAX_NUM_STACKS": "2", "ABT_MEM_MAX_NUM_DESCS": "2"}),
-    ("scheduler bypass: a user's scheduler", "create-256", "ULT, private pool, user's scheduler", {}),
-    ("private pool: an MPMC pool", "create-256", "ULT, MPMC pool", {}),
-    ("private pool: a pool shared by the streams", "create-256", "ULT, shared pool", {}),
-    ("no guard pages", *BASE, {"ABT_STACK_OVERFLOW_CHECK": "none"}),
-    ("with join_many", "create-256", "ULT, private pool, create_many", {}),
-    ("without migration", "create-256", "ULT, private pool, not migratable", {}),
-    ("16384 ULTs, all", *BASE_LARGE, {}),
-    ("16384: memory from malloc", *BASE_LARGE, {"ABT_MEM_LP_ALLOC": "malloc"}),
-    ("16384: transparent huge pages", *BASE_LARGE, {"ABT_MEM_LP_ALLOC": "thp"}),
-    ("16384: huge pages if there are any", *BASE_LARGE, {"ABT_MEM_LP_ALLOC": "mmap_hp_thp"}),
-    ("16384: the smallest caches", *BASE_LARGE, {"ABT_MEM_MAX_NUM_STACKS": "2", "ABT_MEM_MAX_NUM_DESCS": "2"}),
-    ("16384: with join_many", "create-16384", "ULT, private pool, create_many", {}),
-    ("yield of 256, all", "yield-256", "private pool", {}),
-    ("scheduler bypass: yield under a user's scheduler", "yield-256", "user's scheduler", {}),
-    ("private pool: yield in an MPMC pool", "yield-256", "MPMC pool", {}),
-]
-
-# What cannot be turned off while the library runs.
-NOT_SWITCHABLE = [
-    "last-context skip: a unit that is alone in its pool and yields goes on without a switch; part of each scheduler",
-    "in-place join and adoption of a finished unit's stack: part of join; guards and tools turn them off",
-    "the check for migration and cancellation: a flag of the unit, left out by --enable-feature at configure time",
-]

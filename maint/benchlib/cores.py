@@ -12,7 +12,6 @@
     maint/bench --cores --set far=400 --set socket=16       parameters of the machine: sockets of 16 cores, which the library
                                                 learns by ABT_NUMA
     maint/bench --cores --set socket=16 --numa no           it does not
-    maint/bench --cores --goals --repeat 10     how often in 10 runs, each with another layout of the stack, does each goal hold?
     maint/bench --cores --publish               also puts the table and the plots into doc/
 
 Works of OpenMP are run by libabtomp and by libgomp. One in which libabtomp is slower, with 4 streams or more, is a failure.
@@ -29,7 +28,7 @@ import threading
 from concurrent import futures
 from pathlib import Path
 
-from . import cores_goals, cores_report, openmp, programs, report
+from . import cores_report, openmp, programs
 
 OUT = programs.OUT / "cores"
 SOURCES = programs.TOP / "test" / "bench" / "cores"
@@ -86,8 +85,6 @@ def options(arguments):
     parser.add_argument("--policy", choices=openmp.POLICIES, default="passive", help="how OpenMP waits; %(default)s by default")
     parser.add_argument("--where", choices=sorted(WORKS), metavar="WORK", help="tells which lines of code wait for memory")
     parser.add_argument("--shared", action="store_true", help="tells what streams share that work alone")
-    parser.add_argument("--goals", action="store_true", help="tells how often each goal holds")
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="with --goals: in how many runs")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the simulator")
     parser.add_argument("--numa", choices=["yes", "no"], default="yes", help="is libabt told of sockets? %(default)s by default")
     parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="of one run; %(default)s by default")
@@ -228,22 +225,6 @@ def shared(works, streams, ways, given):
     return 0 if all(results.values()) else 1
 
 
-def goals(works, ways, given):
-    """The status of the program: 0 if all runs have ended. Their table is printed, and written to goals.md."""
-    works = [work for work in works if any(work == goal[0] for goal in cores_goals.GOALS)]
-    needed = cores_goals.needed(works)
-    cases = [((work, n, layout), lambda w=work, n=n, layout=layout: run_way(w, n, ways[w][0], given, layout=layout))
-             for layout in range(given.repeat) for work, n in needed]
-    results = run_many(cases)
-    runs = {(work, n): [results[work, n, layout] for layout in range(given.repeat)] for work, n in needed}
-    text = cores_goals.table(runs, {work: title for work, (_, title) in WORKS.items()}, works)
-    (OUT / "goals.md").write_text(text, encoding="utf-8")
-    print(text, end="")
-    if given.publish:
-        report.put_between(programs.TOP / "doc" / "scaling.md", text, cores_goals.BEGIN, cores_goals.END)
-    return 0 if all(results.values()) else 1
-
-
 def release_of(given):
     if given.build:
         return Path(given.build).resolve()
@@ -300,8 +281,6 @@ def main(arguments):
             return where(given.where, streams, ways[given.where], given)
         if given.shared:
             return shared(works, streams, ways, given)
-        if given.goals:
-            return goals(works, ways, given)
         rows = run_all(works, ways, given)
         (OUT / "result.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     cores_report.finish(rows, {work: title for work, (_, title) in WORKS.items()}, OUT, given.publish)

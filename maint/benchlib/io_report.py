@@ -1,21 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables and plots of maint/bench --io."""
+"""The tables of maint/bench --io."""
 
 import json
 from statistics import median
 
-from . import plots, programs, report
+from . import programs, report
 
 machine = report.machine
-
-# Echoes: at least so many times the rate of who, by connections.
-ECHO_GOALS = {"Go": {1: 1.1, 16: 1.8, 256: 1.4, 4096: 1.2}, "epoll loop": {1: 1.0, 16: 1.0, 256: 1.0, 4096: 1.0}}
-NOP_GOAL = 60  # ns more than the plain ring
-READ_CPU_GOAL, READ_RATE_GOAL = 1.1, 1.0  # of the plain ring's
-IDLE_CPU_GOAL, IDLE_BYTES_GOAL = 0.05, 5 << 10  # percent: 0.0 when it is rounded
-FILES_GOAL = 1.05  # of the best other's
-
-TOLERANCE = 1.05  # a figure so near to its goal counts as met: a run's noise
 
 
 class Table:
@@ -40,69 +31,6 @@ class Table:
         """The median over the rounds, or nothing."""
         pairs = list(zip(self.all(section, work, this, key), self.all(section, work, that, key)))
         return median(how(a, b) for a, b in pairs) if pairs else None
-
-
-# ---- Goals -------------------------------------------------------------------------------------------------------
-
-
-class Goal:
-    def __init__(self, what, figure, goal, at_least=False, digits=2, unit=""):
-        self.what, self.figure, self.goal, self.at_least = what, figure, goal, at_least
-        self.digits, self.unit = digits, unit
-
-    def line(self):
-        reached = self.figure >= self.goal if self.at_least else self.figure <= self.goal
-        near = self.figure * TOLERANCE >= self.goal if self.at_least else self.figure <= self.goal * TOLERANCE
-        kind = "at least" if self.at_least else "at most"
-        mark = "" if reached else " within 5 %" if near else " MISSED"
-        return f"| {self.what} | {self.figure:.{self.digits}f}{self.unit} | {kind} {self.goal}{self.unit} |{mark} |"
-
-
-def echo_goals(table):
-    for peer, by_connections in ECHO_GOALS.items():
-        for connections, goal in by_connections.items():
-            ratio = table.compare("echo", connections, "libabtio", peer, "rate")
-            if ratio:
-                yield Goal(f"echo, {connections} connections: rate over that of {peer}", ratio, goal, at_least=True)
-
-
-def ring_goals(table):
-    for work in table.works("ring"):
-        kind, depth = work.split()
-        if kind == "nop":
-            more = table.compare("ring", work, "libabtio", "plain", "ns", lambda a, b: a - b)
-            if more is not None:
-                yield Goal(f"no-operation, depth {depth}: more than the plain ring", more, NOP_GOAL, digits=0, unit=" ns")
-            continue
-        cpu = table.compare("ring", work, "libabtio", "plain", "cpu_ns")
-        time = table.compare("ring", work, "plain", "libabtio", "ns")
-        if cpu:
-            yield Goal(f"4 KiB read, depth {depth}: CPU over the plain ring's", cpu, READ_CPU_GOAL)
-            yield Goal(f"4 KiB read, depth {depth}: rate over the plain ring's", time, READ_RATE_GOAL, at_least=True)
-
-
-def idle_goals(table):
-    for work in table.works("idle"):
-        if table.all("idle", work, "libabtio", "bytes_each"):
-            cpu = table.median("idle", work, "libabtio", "cpu_percent")
-            size = table.median("idle", work, "libabtio", "bytes_each")
-            yield Goal(f"{work} idle connections: CPU", cpu, IDLE_CPU_GOAL, unit=" %")
-            yield Goal(f"{work} idle connections: memory of each", size, IDLE_BYTES_GOAL, digits=0, unit=" B")
-
-
-def files_goals(table):
-    for cores in table.works("files"):
-        for key, what in ("wall", "time"), ("cpu", "CPU time"):
-            figures = {who: files_figure(table, cores, who, key) for who in table.who("files", cores)}
-            for who in ("io_uring", "threads"):
-                others = [figure for other, figure in figures.items() if other != who]
-                if who in figures and others:
-                    yield Goal(f"files, {cores} core{'s' if cores > 1 else ''}: {what} of ULTs by {who} over the best other",
-                               figures[who] / min(others), FILES_GOAL)
-
-
-def goals(table):
-    return [*echo_goals(table), *ring_goals(table), *idle_goals(table), *files_goals(table)]
 
 
 # ---- Tables ------------------------------------------------------------------------------------------------------
@@ -175,8 +103,6 @@ def text(data):
         if table.works(section):
             rounds = max(len(r["rounds"]) for r in data["results"] if r["section"] == section)
             lines += ["", f"**{title}** ({rounds} round{'s' if rounds > 1 else ''})", "", *make(table)]
-    lines += ["", "**Goals**", "", "| what | figure | goal | |", "|---|---:|---:|---|",
-              *(goal.line() for goal in goals(table))]
     lines += [f"\nNot measured: {name}: {why}" for name, why in data["missing"]]
     lines += [f"\nFailed: {line}" for line in data["failed"]]
     return "\n".join(lines) + "\n"

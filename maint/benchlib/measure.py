@@ -31,14 +31,6 @@ def upper_quartile(values):
     return statistics.quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
 
 
-def over(mine, numbers, theirs, other_numbers):
-    """How many times as long it takes: the median over the rounds that both have figures of, so that a machine that
-    changes its speed meanwhile changes nothing. The two are measured shortly after each other in each."""
-    other = dict(zip(other_numbers, theirs))
-    ratios = [figure / other[number] for figure, number in zip(mine, numbers) if number in other]
-    return statistics.median(ratios) if ratios else statistics.median(mine) / statistics.median(theirs)
-
-
 def how_it_ended(done):
     said = done.stderr.strip()[-200:]
     if done.returncode > 0:
@@ -127,7 +119,7 @@ class Case:
         limit = catalogue.LIMITS.get((self.work, self.series, self.streams))
         mine = self.program.name == "libabt" and not self.label
         return {
-            "work": self.work, "title": title, "unit": unit, "figure": "steps" if self.label else figure,
+            "work": self.work, "title": title, "unit": unit, "figure": figure,
             "peer": SEQUENTIAL if self.series == SEQUENTIAL else self.program.name, "series": self.series,
             "name": self.name, "streams": self.streams,
             "environment": self.env, "median": median(self.ns), "low": min(self.ns), "high": max(self.ns),
@@ -152,11 +144,6 @@ def cases_of(programs, streams, works):
                     cases += [Case(program, work, series, n) for n in counts
                               if n >= program.least_streams and (inside or n == 1)]
     return cases
-
-
-def steps_of(program, works):
-    return [Case(program, work, series, 1, env, label) for label, work, series, env in catalogue.STEPS
-            if not works or "steps" in works]
 
 
 class Progress:

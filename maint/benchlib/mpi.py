@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 
-from . import plots, programs, report
+from . import programs, report
 
 SOURCE = programs.TOP / "addons" / "mpi" / "bench" / "messages.c"
 OUT = programs.OUT / "mpi"
@@ -30,18 +30,14 @@ def many(number, what):
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-# What is measured, by the arguments of messages.c; and the goal: the first number times that of the row, plus the second.
+# What is measured, by the arguments of messages.c.
 BARE, ONE = ["bare", "1"], ["ult", "1"]
 ROWS = [("bare", BARE, []), *[(many(n, "ULT"), ["ult", str(n)], []) for n in NUMBERS],
         *[(f"{n} ULTs, random order", ["ult", str(n)], ["random"]) for n in NUMBERS[1:]],
         ("64 ULTs, two streams, one pool", ["ult", "64"], ["streams=2"]),
         ("a stream of messages, bare", BARE, ["stream"]), ("a stream of messages, 1 ULT", ONE, ["stream"]),
         *[(many(n, "native thread"), ["pthread", str(n)], []) for n in THREADS]]
-GOALS = [("1 ULT", "bare", 1, 0.03), ("256 ULTs", "1 ULT", 2, 0),
-         ("256 ULTs, random order", "1 ULT", {"openmpi": 4, "mpich": 7}, 0),
-         ("64 ULTs, two streams, one pool", "64 ULTs", 1.3, 0),
-         ("a stream of messages, 1 ULT", "a stream of messages, bare", 1, 0.06)]
-STENCIL, FASTER = ["-b", "8", "-n", "40", "-w", "5000", "-d", "5000", "-o"], 1.3
+STENCIL = ["-b", "8", "-n", "40", "-w", "5000", "-d", "5000", "-o"]
 VARIABLES = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
              "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
@@ -133,20 +129,6 @@ def table(data):
     return "\n".join(rows) + "\n"
 
 
-def misses(data):
-    """What the goals miss, a line each."""
-    lines = []
-    for mpi, times in data["times"].items():
-        faster = data["faster"][mpi]
-        if faster is not None and faster < FASTER:
-            lines.append(f"{mpi}: the stencil is less than {FASTER} times faster")
-        for name, base, factor, plus in GOALS:
-            most = factor[mpi] if isinstance(factor, dict) else factor
-            if times.get(name, float("inf")) > most * times.get(base, 0) + plus:
-                lines.append(f"{mpi}: {name} takes more than {most} times {base} plus {plus}")
-    return lines
-
-
 def main(arguments):
     given = options(arguments)
     OUT.mkdir(parents=True, exist_ok=True)
@@ -160,7 +142,4 @@ def main(arguments):
     print(text)
     if given.publish:
         report.put_between(programs.TOP / "doc" / "mpi.md", text, BEGIN, END)
-    missed = misses(data)
-    for line in missed:
-        print(f"goal missed, {line}")
-    return int(bool(missed))
+    return 0

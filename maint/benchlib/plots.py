@@ -8,7 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 
-from . import catalogue, measure
+from . import measure
 
 ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE, BLACK, GREY = (
     "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#000000", "#8a8a8a")
@@ -164,7 +164,7 @@ def best(results):
 def rows_of(results, works):
     """For each of some works and each number of streams: a label, libabt's best way, and that of each other runtime."""
     for work, label in works.items():
-        here = [r for r in results if r["work"] == work and r["figure"] != "steps" and r["peer"] != measure.SEQUENTIAL]
+        here = [r for r in results if r["work"] == work and r["peer"] != measure.SEQUENTIAL]
         counts = sorted({r["streams"] for r in here if r["peer"] == "libabt"})
         for n in counts:
             ways = defaultdict(list)

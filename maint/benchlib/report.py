@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections import defaultdict
 
-from . import catalogue, goals, measure, plots
+from . import catalogue, measure, plots
 
 
 def first_line(*command):
@@ -72,8 +72,11 @@ def amount(value, unit):
     return f"{value / 1e9:.3g} s"
 
 
+TOLERANCE = 1.05  # a figure that is so near to its limit has reached it
+
+
 def over(result):
-    return result["limit"] is not None and result["raw_switches"] > goals.TOLERANCE * result["limit"]
+    return result["limit"] is not None and result["raw_switches"] > TOLERANCE * result["limit"]
 
 
 def rounds_of(data):
@@ -98,30 +101,16 @@ def table(data):
         if not mine:
             continue
         lines += ["", f"## {heading}"]
-        if figure == "steps":
-            lines += steps_table(mine)
-            continue
         by_work = defaultdict(list)
         for r in mine:
             by_work[r["work"]].append(r)
         for work, results in by_work.items():
             lines += ["", f"**{catalogue.WORKS[work][0]}** (`{work}`)", ""] + work_table(results)
-    lines += goals_table(data)
     if data["instructions"]:
         lines += ["", "## Instructions per operation", "", "| work | instructions |", "|---|---:|"]
         lines += [f"| {i['work']} | {i['count']} |" for i in data["instructions"]]
     lines += missing_lines(data)
     return "\n".join(lines) + "\n"
-
-
-def goals_table(data):
-    """What libabt is to reach, as far as it was measured."""
-    lines = []
-    for goal, found in goals.looks(data["results"]).items():
-        if found:
-            ratio, holds = found
-            lines.append(f"| {goal.replace('<=', '≤')} | {ratio:.2f} | {'' if holds else 'MISSED'} |")
-    return ["", "## Goals", "", "| goal | figure over goal | |", "|---|---:|---|", *lines] if lines else []
 
 
 def work_table(results):
@@ -149,17 +138,6 @@ def create_table(results):
         figures = " | ".join(amount(r[key], "ns") for key in ("median", "batch_min", "batch_avg", "batch_max"))
         lines.append(f"| {r['name']} | {r['streams']} | {figures} | {r['raw_switches']:.1f} | {limit} |")
     return lines
-
-
-def steps_table(results):
-    lines = ["", "| what | median | x raw | to the line \"all\" above |", "|---|---:|---:|---:|"]
-    base = None
-    for r in results:
-        if r["name"].endswith(", all"):
-            base = r["raw_switches"]
-        ratio = f"{r['raw_switches'] / base:.2f}" if base else ""
-        lines.append(f"| {r['name']} | {amount(r['median'], r['unit'])} | {r['raw_switches']:.1f} | {ratio} |")
-    return lines + ["", "Not switchable while the library runs:", ""] + [f"- {s}" for s in catalogue.NOT_SWITCHABLE]
 
 
 def missing_lines(data):
@@ -202,7 +180,7 @@ def rival(result):
 def contests(data, works):
     """For each of these works and each number of streams: the results of contest(), or of choice()."""
     for work in works:
-        here = [r for r in data["results"] if r["work"] == work and r["figure"] != "steps"]
+        here = [r for r in data["results"] if r["work"] == work]
         for streams in sorted({r["streams"] for r in here}):
             both = [r for r in here if r["streams"] == streams]
             own, others = choice(both, catalogue.CHOICES[work]) if work in catalogue.CHOICES else contest(both)
@@ -260,7 +238,7 @@ def summary(data):
         best = "; ".join(f"{rival(r)} {amount(r['median'], r['unit'])}" for r in others[:3])
         lines.append(f"| {own['title']} | {own['streams']} | {amount(own['median'], own['unit'])} | {best} |")
         for r in data["results"]:
-            if (r["work"], r["streams"], r["peer"]) == (own["work"], own["streams"], "libabt") and r["figure"] != "steps" \
+            if (r["work"], r["streams"], r["peer"]) == (own["work"], own["streams"], "libabt") \
                     and r["series"] in WAYS.get(r["work"], []):
                 lines.append(f"| the same: {r['series']} | {r['streams']} | {amount(r['median'], r['unit'])} | |")
     return "\n".join(lines) + "\n"

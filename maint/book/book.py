@@ -24,15 +24,6 @@ def costs():
     return processors, {row[0]: row[1:] for row in rows(TOP / "maint/instructions.tsv")}
 
 
-def figures():
-    """{function: what one call takes in each case that is counted}, in words; numbers of two digits."""
-    found = {}
-    for name, count, case in rows(TOP / "maint/costs.tsv"):
-        digits = max(len(count) - 2, 0)
-        found.setdefault(name, []).append(f"About {round(int(count), -digits):,} instructions on x86-64: {case}.")
-    return found
-
-
 def note(notes, name, kind):
     return next((text for pattern, what, text in notes if what == kind and re.fullmatch(pattern, name)), None)
 
@@ -84,13 +75,13 @@ def code_errors(entries):
     return found
 
 
-def describe(entry, notes, table, processors, counts, counted):
+def describe(entry, notes, table, processors, counts):
     """What the page of a function says below its description."""
     for what, usual in (("order", NO_ORDER), ("cost", ""), ("waiting", ""), ("dominant", "")):
         setattr(entry, what, note(notes, entry.name, what) or usual)
     entry.contract.waiting = [entry.waiting] if entry.waiting else entry.contract.waiting
     entry.cost = [(work, dict(zip(processors, counts[work]))) for work in entry.cost.split("; ") if work]
-    entry.costs = counted.get(entry.name, []) + ([entry.dominant] if entry.dominant else [])
+    entry.costs = [entry.dominant] if entry.dominant else []
     entry.errors = []
     entry.returns = contract.IO_RETURNS if entry.header == "abtio.h" and entry.result in ("int", "ssize_t") else ""
     if not entry.gives_code:
@@ -138,10 +129,8 @@ def line_of_code(name):
     return f"Tells that {words[0].lower()}{words[1:-1]}"
 
 
-def line_of(entry, name, lines):
-    """What stands beside a name in lists: a line of its own that begins with a verb."""
-    if name in lines:
-        return lines[name]
+def line_of(entry, name):
+    """What stands beside a name in lists."""
     if name.startswith("ABT_ERR_"):
         return line_of_code(name)
     if name.endswith("_NULL") and object_of("ABT_" + name[4:-5].lower()):
@@ -156,42 +145,44 @@ def line_of(entry, name, lines):
         said = f": {values[name]}" if values[name] and " " in values[name] and "*" not in values[name] else ""
         return f"Stands for {name[stem.rfind('_') + 1:]} in {entry.name}{said}"
     if entry.kind == "macro" and len(entry.names) > 1:
-        return f"Stands for {name[4:].replace('_', ' ').lower()}"
-    return entry.summary
+        return f"Stands for {name.split('_', 1)[1].replace('_', ' ').lower()}"
+    first = entry.summary.split(" ")[0]
+    if entry.kind != "function" or first.endswith("s") and first not in ("As", "This"):
+        return entry.summary
+    rest = entry.summary if entry.summary[1:2].isupper() else entry.summary[:1].lower() + entry.summary[1:]
+    return f"{name.split('_', 1)[1].replace('_', ' ')}: {rest}"
 
 
-def words_of(parameter, entry, table):
-    """What a parameter is: the words of the table, the object of a handle, or the sentence of the comment that names it."""
-    for pattern, function, words in table:
-        found = re.fullmatch(pattern, parameter)
-        if found and re.fullmatch(function, entry.name):
-            return found.expand(words)
-    return words_of_handle(parameter, entry.name) or words_of_comment(re.findall(r"\w+", parameter)[-1], entry)
+def words_of(parameter, name, entry):
+    """What a parameter is: the object of a handle, or the sentence of the comment that names it. None: its name says it."""
+    return words_of_handle(parameter, entry.name) or words_of_comment(name, entry)
 
 
 def words_of_comment(name, entry):
     said = [sentence for text in entry.text if "\n" not in text for sentence in contract.sentences(text)]
-    return next((sentence for sentence in said if re.search(rf"(?<![\w-])\*?{name}\b", sentence)), None)
+    return next((sentence for sentence in said if re.search(rf"(?<![\w-])\*?{re.escape(name)}\b", sentence)), None)
 
 
 def words_of_handle(parameter, name):
-    kind, stars = re.match(r"(?:const )?(\w+) ?(\**)", parameter).groups()
-    if kind not in contract.KINDS:
+    found = re.match(r"(?:const )?(\w+) ?(\**)", parameter)
+    if not found or found[1] not in contract.KINDS:
         return None
+    kind, stars = found.groups()
     what = contract.KINDS[kind]
     if stars and name.endswith(("_free", "_revive", "_revive_to")):
         return f"{what[0].upper()}{what[1:]}" + (". The null handle is stored there." if name.endswith("_free") else ".")
     return f"Gets the handle of {what}." if stars else f"{what[0].upper()}{what[1:]}."
 
 
-def parameters(entry, table):
-    """[(name, words)] of a function."""
+def parameters(entry):
+    """[(name, words)] of a function, of those that its comment says more of than their names."""
     found = []
     for parameter in entry.parameters:
         bare = re.sub(r"\)\(.*", "", parameter)  # of a pointer to a function what stands before its parameters
         name = "..." if parameter == "..." else re.findall(r"\w+", bare)[-1]
-        if parameter != "void":
-            found.append((name, words_of(parameter, entry, table)))
+        words = None if parameter == "void" else words_of(parameter, name, entry)
+        if words:
+            found.append((name, words))
     return found
 
 
@@ -235,7 +226,7 @@ def read(headers):
     for path in headers:
         more, found = parse(pathlib.Path(path))
         intro, sections = intro or more, sections + found
-    (processors, counts), counted = costs(), figures()
+    processors, counts = costs()
     notes, used = rows(TOP / "maint/book/notes.tsv"), examples()
     known, previous = {}, None
     for section in sections:
@@ -258,12 +249,11 @@ def read(headers):
     functions = [entry for section in sections for entry in section.entries if entry.kind == "function"]
     table = code_errors(functions)
     for entry in functions:
-        describe(entry, notes, table, processors, counts, counted)
-    lines, table = dict(rows(TOP / "maint/book/lines.tsv")), rows(TOP / "maint/book/parameters.tsv")
+        describe(entry, notes, table, processors, counts)
     for entry in [entry for section in sections for entry in section.entries]:
-        entry.lines = {name: line_of(entry, name, lines) for name in entry.names + [name for name, _ in entry.constants]}
+        entry.lines = {name: line_of(entry, name) for name in entry.names + [name for name, _ in entry.constants]}
         entry.summary = entry.lines[entry.name]
-        entry.words = parameters(entry, table) if entry.kind == "function" else []
+        entry.words = parameters(entry) if entry.kind == "function" else []
     bases = {}
     for section in sections:
         for entry in section.entries:

@@ -69,31 +69,3 @@ class Index:
 
 def plain(text):
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
-
-
-def load(script):
-    """The parts and the words of what Index.script has written."""
-    return [json.loads(re.search(rf"^const {name}=(.*);$", script, re.M)[1]) for name in ("PARTS", "WORDS")]
-
-
-def find(parts, index, text):
-    """The parts that the search shows first."""
-    words = [re.sub(r"s$", "", word) if len(word) > 4 else word for word in text.lower().split()]
-    whole = "_".join(words)
-    sets = [{at for key, places in index.items() if key.startswith(word) for at in places} for word in words]
-
-    def rank(at):
-        name = parts[at][0].lower()
-        short = re.sub(r"^abtx?(_|::)", "", name)
-        if whole in (name, short):
-            return 0
-        if name.startswith(whole) or short.startswith(whole):
-            return 1
-        if all(word in name for word in words):
-            return 2
-        if all(word in f"{name} {parts[at][1].lower()}" for word in words):
-            return 3
-        return 4 if all(at in places for places in sets) else 9
-
-    ranked = sorted((rank(at), at) for at in range(len(parts)))
-    return [parts[at] for order, at in ranked if order < 9][:SHOWN]
