@@ -65,7 +65,7 @@ mpi_test_names += idle
 endif
 # With libabtomp.
 if HAVE_ABTOMP
-mpi_test_names += members
+mpi_test_names += members tasks
 endif
 # For MPIs that have a Fortran compiler.
 mpi_test_names_of_fortran = fortran
@@ -86,9 +86,9 @@ addons/mpi/test/$(1)/%: addons/mpi/test/%.c $$(mpi_test_needs) libabtmpi-$(1).la
 addons/mpi/test/$(1)/unaware: private mpi_test_needed = -Wl,--as-needed
 addons/mpi/test/$(1)/idle: libabtio.la
 addons/mpi/test/$(1)/idle: private mpi_test_libs = libabtio.la
-addons/mpi/test/$(1)/members: .libs/abtomp/libgomp.so.1
-addons/mpi/test/$(1)/members: private mpi_test_cflags = $$(OPENMP_CFLAGS)
-addons/mpi/test/$(1)/members: private mpi_test_libs = $$(OPENMP_CFLAGS) '-Wl,-rpath,$$(abs_builddir)/.libs/abtomp'
+addons/mpi/test/$(1)/members addons/mpi/test/$(1)/tasks: .libs/abtomp/libgomp.so.1
+addons/mpi/test/$(1)/members addons/mpi/test/$(1)/tasks: private mpi_test_cflags = $$(OPENMP_CFLAGS)
+addons/mpi/test/$(1)/members addons/mpi/test/$(1)/tasks: private mpi_test_libs = $$(OPENMP_CFLAGS) '-Wl,-rpath,$$(abs_builddir)/.libs/abtomp'
 addons/mpi/test/$(1)/fortran: addons/mpi/test/$(1)/fortran_77.o addons/mpi/test/$(1)/fortran_08.o
 addons/mpi/test/$(1)/fortran: private mpi_test_libs = $$($(1)_FORT_LIBS)
 addons/mpi/test/$(1)/%.o: addons/mpi/test/%.f

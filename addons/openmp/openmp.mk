@@ -35,6 +35,8 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/range.h \
 	addons/openmp/src/relay.c \
 	addons/openmp/src/relay.h \
+	addons/openmp/src/relief.c \
+	addons/openmp/src/relief.h \
 	addons/openmp/src/routines.h \
 	addons/openmp/src/sections.c \
 	addons/openmp/src/self.c \
@@ -97,7 +99,9 @@ openmp_tests = \
 	addons/openmp/test/unused
 
 if HAVE_IO
-openmp_tests += addons/openmp/test/io
+openmp_tests += \
+	addons/openmp/test/io \
+	addons/openmp/test/waits
 endif
 
 openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o $@ \
@@ -147,11 +151,16 @@ addons_openmp_test_taskgraph_LDADD =
 addons_openmp_test_roots_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_roots_LINK = $(openmp_test_link)
 addons_openmp_test_roots_LDADD =
-# This one calls libabtio, too.
+# These call libabtio, too.
+openmp_test_io_link = $(openmp_test_link) '-Wl,-rpath,$$ORIGIN/../../../.libs' -L.libs
 addons_openmp_test_io_CFLAGS = $(openmp_test_cflags)
-addons_openmp_test_io_LINK = $(openmp_test_link) '-Wl,-rpath,$$ORIGIN/../../../.libs' -L.libs
+addons_openmp_test_io_LINK = $(openmp_test_io_link)
 addons_openmp_test_io_LDADD = -labtio -labt
 addons_openmp_test_io_DEPENDENCIES = libabtio.la libabt.la
+addons_openmp_test_waits_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_waits_LINK = $(openmp_test_io_link)
+addons_openmp_test_waits_LDADD = -labtio -labt
+addons_openmp_test_waits_DEPENDENCIES = libabtio.la libabt.la
 # These have functions of the system of their own, which the library is to find.
 addons_openmp_test_blas_SOURCES = addons/openmp/test/blas.c addons/openmp/test/modes.h
 addons_openmp_test_blas_CFLAGS = $(openmp_test_cflags)

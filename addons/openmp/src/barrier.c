@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How members wait for each other. */
 #include "relay.h"
+#include "relief.h"
 
 #include <abt.h>
 #include "gomp.h"
@@ -31,17 +32,18 @@ static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int n
         }
     }
     while (!is_changed(word, value))
-        (void)ABTX_word_wait((const volatile void *)word, value, (uint32_t)num, ABT_TRUE, NULL, NULL);
+        abtomp_pause_at(word, value, num);
 }
 
 void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, const struct abtomp_team *team, int num)
 {
-    const struct abtomp_member *me = abtomp_current;
+    struct abtomp_member *me = abtomp_current;
     abtomp_assert(num >= 0);
     if (is_changed(word, value))
         return;
     if (ABTOMP_UNLIKELY(me && me->is_relay))
         abtomp_relay_spread(me->team, true);
+    abtomp_make_bare(me);
     set_waits(true);
     wait_for_change(word, value, team ? abtomp_num_rivals(team, num) : num);
     set_waits(false);

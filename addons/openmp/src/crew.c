@@ -27,6 +27,7 @@
  * numbers differ. Members that have arrived make none. Members that end the last two tasks at the same time each have a
  * fence before they read, so that one of them sees both ends.
  */
+#include "relief.h"
 #include "tasks.h"
 
 #include <sched.h>
@@ -96,14 +97,14 @@ bool abtomp_tasks_are_over(struct abtomp_team *team)
     uint64_t ended = 0, made = 0;
     atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with itself, in abtomp_tasks_are_over */
     for (int i = 0; i < team->capacity; i++) {
-        /* acquire: pairs with the release in abtomp_tasks_new */
+        /* acquire: pairs with the release in abtomp_tasks_make */
         const struct abtomp_tasks *tasks = atomic_load_explicit(&team->members[i]->tasks, memory_order_acquire);
-        if (tasks)
+        for (; tasks; tasks = abtomp_tasks_next(tasks))
             ended += atomic_load_explicit(&tasks->ended, memory_order_acquire); /* pairs with the release in end_task */
     }
     for (int i = 0; i < team->capacity; i++) {
         const struct abtomp_tasks *tasks = atomic_load_explicit(&team->members[i]->tasks, memory_order_acquire);
-        if (tasks)
+        for (; tasks; tasks = abtomp_tasks_next(tasks))
             made += atomic_load_explicit(&tasks->made, memory_order_relaxed); /* relaxed: the ends order it */
     }
     return made == ended;
@@ -136,7 +137,7 @@ void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task)
 
 /* -- The policy of thieves -- */
 
-static uint64_t now_ns(void)
+uint64_t abtomp_now_ns(void)
 {
     struct timespec time;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
@@ -145,7 +146,7 @@ static uint64_t now_ns(void)
 
 static void learn_booty(struct abtomp_thief *thief, uint32_t got)
 {
-    thief->got_ns = now_ns();
+    thief->got_ns = abtomp_now_ns();
     thief->got = got;
 }
 
@@ -154,7 +155,7 @@ static uint64_t learn_return(struct abtomp_thief *thief)
 {
     if (thief->got_ns == 0)
         return 0;
-    uint64_t now = now_ns(), each = (now - thief->got_ns) / thief->got;
+    uint64_t now = abtomp_now_ns(), each = (now - thief->got_ns) / thief->got;
     thief->got_ns = 0;
     if (each > BULK_NS)
         thief->most = 0;
@@ -226,20 +227,37 @@ struct abtomp_task *abtomp_crew_take_own(struct abtomp_member *me, struct abtomp
     return task;
 }
 
+/* Takes public tasks of a member or of one of its reliefs. `is_own`: these are of the same member as `own`. */
+static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct abtomp_tasks *tasks,
+                           struct abtomp_task **booty, uint32_t most, const struct search *search)
+{
+    uint32_t got = 0;
+    for (; tasks && got == 0; tasks = abtomp_tasks_next(tasks)) {
+        if (tasks == own)
+            continue;
+        /* The other one is a ULT of this stream, and does not run: what is its own can be had, too. */
+        if (is_own && tasks->deque.top != tasks->deque.split)
+            abtomp_deque_bare(&tasks->deque);
+        got = abtomp_deque_steal(&tasks->deque, booty, most, may_take, search);
+    }
+    return got;
+}
+
 /* Who may run any task takes several at once: what is left goes to its own deque, so that others find it there. */
 static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct search *search,
                                       int num)
 {
     struct abtomp_task *booty[MOST_BOOTY];
-    uint32_t most = search->await->takes_any ? own->thief.most + 1 : 1;
-    for (int i = 1; i < num; i++) {
+    bool takes_more = search->await->takes_any && !search->await->is_relief;
+    uint32_t most = takes_more ? own->thief.most + 1 : 1;
+    for (int i = 0; i < num; i++) {
         int other = (me->num + i) % num;
-        /* acquire: pairs with the release in abtomp_tasks_new */
+        /* acquire: pairs with the release in abtomp_tasks_make */
         struct abtomp_tasks *tasks = atomic_load_explicit(&search->team->members[other]->tasks, memory_order_acquire);
-        uint32_t got = tasks ? abtomp_deque_steal(&tasks->deque, booty, most, may_take, search) : 0;
+        uint32_t got = steal_from(own, i == 0, tasks, booty, most, search);
         if (got == 0)
             continue;
-        if (search->await->takes_any)
+        if (takes_more)
             learn_booty(&own->thief, got);
         while (got > 1)
             abtomp_task_put(me, own, booty[--got]);
@@ -310,6 +328,12 @@ void abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const s
     abtomp_crew_offer(me, own);
 }
 
+void abtomp_crew_bare(struct abtomp_member *me, struct abtomp_tasks *own)
+{
+    abtomp_deque_bare(&own->deque);
+    abtomp_crew_call(me->team);
+}
+
 void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own)
 {
     if (me->team->num == 1)
@@ -347,8 +371,13 @@ static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const
     bool is_over = await->done(me, await->arg);
     if (!is_over)
         task = find_any(me, own, await);
-    if (!is_over && !task)
+    if (!is_over && !task) {
+        own->lead->num_looking += await->takes_any;
+        abtomp_stay_as(await->takes_any ? ABTOMP_STAYS_LOOKING : ABTOMP_STAYS_TIED);
         abtomp_wait(&team->bell, bell, team, num); /* acquire: pairs with the releases by which the bell is rung */
+        abtomp_stay_as(ABTOMP_STAYS_UNSEEN);
+        own->lead->num_looking -= await->takes_any;
+    }
     atomic_fetch_sub_explicit(&team->waiting, ABTOMP_HUNGRY, memory_order_relaxed); /* relaxed: late, it costs a wake */
     if (await->count) {
         /* relaxed: nobody rings any more, and the next look acquires what others have done */
@@ -357,6 +386,27 @@ static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const
     if (task)
         abtomp_task_run(me, own, task);
     *has_run = task != NULL;
+    return is_over;
+}
+
+/*
+ * Waits for the bell while reliefs look for tasks: the stream asks for one when the caller has left it. True: the wait
+ * has ended. It does not count as hungry, so that no maker of tasks rings for it.
+ */
+static bool crew_stand_by(struct abtomp_member *me, const struct abtomp_await *await, int num)
+{
+    struct abtomp_team *team = me->team;
+    /* relaxed, all: the fence orders them. seq_cst: pairs with the fence in ring_for */
+    atomic_fetch_add_explicit(&team->waiting, ABTOMP_RESTS, memory_order_relaxed);
+    uint32_t bell = atomic_load_explicit(&team->bell, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    bool is_over = await->done(me, await->arg);
+    if (!is_over) {
+        abtomp_stay_as(ABTOMP_STAYS_RELIEVED);
+        abtomp_wait(&team->bell, bell, team, num); /* acquire: as in crew_sleep */
+        abtomp_stay_as(ABTOMP_STAYS_UNSEEN);
+    }
+    atomic_fetch_sub_explicit(&team->waiting, ABTOMP_RESTS, memory_order_relaxed);
     return is_over;
 }
 
@@ -371,7 +421,7 @@ static void crew_rest(struct abtomp_team *team, int num, uint64_t until_ns)
             ABTOMP_RELAX();
         if (num > abtomp_env.num_procs)
             sched_yield();
-    } while (atomic_load_explicit(&team->bell, memory_order_relaxed) == bell && now_ns() < until_ns);
+    } while (atomic_load_explicit(&team->bell, memory_order_relaxed) == bell && abtomp_now_ns() < until_ns);
     atomic_fetch_sub_explicit(&team->waiting, ABTOMP_RESTS, memory_order_relaxed);
 }
 
@@ -380,16 +430,19 @@ static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const 
                       bool *has_run)
 {
     abtomp_debts_pay(me, own);
-    if (await->docked && *has_run)
+    if ((await->docked || await->is_relief) && *has_run)
         abtomp_crew_ring(me->team);
     *has_run = false;
 }
 
-/* Who may run any task has no end to wait for as long as it finds some in its own deque. */
+/*
+ * Who may run any task has no end to wait for as long as it finds some in its own deque. A relief may end after each,
+ * and leaves the stream to others.
+ */
 static struct abtomp_task *find_first(struct abtomp_member *me, struct abtomp_tasks *own,
                                       const struct abtomp_await *await)
 {
-    return await->takes_any ? find_here(me, own, await) : NULL;
+    return await->takes_any && !await->is_relief && own->num_reliefs == 0 ? find_here(me, own, await) : NULL;
 }
 
 /* There is nothing else to do: rests, runs a task of another member, or sleeps. True: the wait has ended. */
@@ -397,7 +450,9 @@ static bool go_for_others(struct abtomp_member *me, struct abtomp_tasks *own, co
                           bool *has_run)
 {
     int num = await->docked ? (int)(await->docked & ABTOMP_GO_NUM) : me->team->num;
-    uint64_t until_ns = await->takes_any ? learn_return(&own->thief) : 0;
+    if (ABTOMP_UNLIKELY(await->takes_any && own->num_reliefs > 0))
+        return crew_stand_by(me, await, num);
+    uint64_t until_ns = await->takes_any && !await->is_relief ? learn_return(&own->thief) : 0;
     if (until_ns > 0) {
         crew_rest(me->team, num, until_ns);
         return false;
@@ -501,5 +556,9 @@ static bool region_is_left(struct abtomp_member *me, void *arg)
 void abtomp_crew_help(struct abtomp_member *me, uint32_t go)
 {
     struct abtomp_await await = {.done = region_is_left, .arg = &go, .takes_any = true, .docked = go};
-    abtomp_crew_await(me, abtomp_tasks_of(me), &await);
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    own->docked = go;
+    abtomp_crew_await(me, own, &await);
+    abtomp_reliefs_end(me, go);
+    own->docked = 0;
 }

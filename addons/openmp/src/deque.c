@@ -65,6 +65,14 @@ void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others)
     abtomp_mutex_unlock(&deque->lock);
 }
 
+void abtomp_deque_bare(struct abtomp_deque *deque)
+{
+    abtomp_mutex_lock(&deque->lock);
+    deque->split = deque->top;
+    set_num_public(deque);
+    abtomp_mutex_unlock(&deque->lock);
+}
+
 /*
  * The owner has no task of its own: it takes back the newest public one, and more if one is left for each other member,
  * and half of all. There is no number of members between regions, but it is constant as long as there is a task.
@@ -79,7 +87,7 @@ struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t
     int32_t above = (int32_t)(deque->split - base);
     if (public > 0 && above > 0) {
         uint32_t others = (uint32_t)*num_members - 1;
-        uint32_t back = public > 2 * others ? public / 2 : public > others ? public - others : 1;
+        uint32_t back = public > 2 * others ? (public + 1) / 2 : public > others ? public - others : 1;
         deque->split -= back < (uint32_t)above ? back : (uint32_t)above;
         task = deque->entries[--deque->top & deque->mask];
         set_num_public(deque);

@@ -4,7 +4,7 @@
  * gives it: who owns it, and how often. It is owned by a task, which gets a number when it first takes such a lock.
  * Hints are not used. Locks of programs that ask for version OMP_1.0 have the same form.
  */
-#include "omp.h"
+#include "relief.h"
 
 #include <abt.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ void omp_destroy_lock(void *lock)
 
 void omp_set_lock(void *lock)
 {
-    abtomp_mutex_lock(lock);
+    abtomp_users_lock(lock);
 }
 
 void omp_unset_lock(void *lock)
@@ -125,7 +125,8 @@ static bool try_nest_lock(struct nest_lock *lock, uint32_t owner)
 /* Who has waited does not know whether others do. */
 static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
 {
-    uint32_t num = (uint32_t)abtomp_self()->team->num;
+    int num = abtomp_self()->team->num;
+    abtomp_make_bare(abtomp_current);
     while (!try_nest_lock(lock, mine | WAITED_FOR)) {
         /* relaxed: it says who may be waited for, and nothing is read that the owner has written */
         uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
@@ -135,7 +136,7 @@ static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
             !atomic_compare_exchange_strong_explicit(&lock->owner, &owner, owner | WAITED_FOR, memory_order_relaxed,
                                                      memory_order_relaxed)) /* relaxed: as above */
             continue;
-        (void)ABTX_word_wait((const volatile void *)&lock->owner, owner | WAITED_FOR, num, ABT_TRUE, NULL, NULL);
+        abtomp_pause_at(&lock->owner, owner | WAITED_FOR, num);
     }
 }
 

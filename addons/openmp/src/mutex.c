@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mutual exclusion: critical, and atomic where the processor has no instruction for it. */
-#include "omp.h"
+#include "relief.h"
 
 #include <abt.h>
 #include "gomp.h"
@@ -47,6 +47,25 @@ void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex)
         (void)ABTX_word_wait((const volatile void *)mutex, 2, (uint32_t)num, ABT_TRUE, NULL, NULL);
 }
 
+/* Who holds it may wait for anything: on this stream, or for a task that this member has. */
+static void lock_users_slow(_Atomic(uint32_t) *mutex)
+{
+    int num = num_around(abtomp_current);
+    bool fits = num <= abtomp_env.num_procs && !abtomp_is_relieved();
+    if (fits && abtomp_env.num_procs > 1 && lock_by_looks(mutex))
+        return;
+    abtomp_make_bare(abtomp_current);
+    /* acquire: pairs with the release in abtomp_mutex_unlock */
+    while (atomic_exchange_explicit(mutex, 2, memory_order_acquire) != 0)
+        abtomp_pause_at(mutex, 2, num);
+}
+
+void abtomp_users_lock(_Atomic(uint32_t) *mutex)
+{
+    if (ABTOMP_UNLIKELY(!abtomp_mutex_trylock(mutex)))
+        lock_users_slow(mutex);
+}
+
 void abtomp_mutex_wake(_Atomic(uint32_t) *mutex)
 {
     (void)ABTX_word_wake((const volatile void *)mutex, 1);
@@ -54,7 +73,7 @@ void abtomp_mutex_wake(_Atomic(uint32_t) *mutex)
 
 void GOMP_critical_start(void)
 {
-    abtomp_mutex_lock(&unnamed);
+    abtomp_users_lock(&unnamed);
 }
 
 void GOMP_critical_end(void)
@@ -65,7 +84,7 @@ void GOMP_critical_end(void)
 /* The compiler makes a word of the size of a pointer for each name: its first half is the mutex. */
 void GOMP_critical_name_start(void **name)
 {
-    abtomp_mutex_lock((_Atomic(uint32_t) *)(void *)name);
+    abtomp_users_lock((_Atomic(uint32_t) *)(void *)name);
 }
 
 void GOMP_critical_name_end(void **name)

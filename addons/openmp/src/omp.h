@@ -11,6 +11,7 @@
  *   share.c     work-sharing constructs; loop.c and sections.c are their faces
  *   range.c     numbers that members divide among them: of chunks, and of parts of a taskloop
  *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
+ *   relief.c    the streams of the threads, and who runs tasks there while a member waits by a call of another library
  *   ordered.c   ordered, and doacross loops
  *   task.c      tasks; tasks.h names the other files of them
  *   cancel.c    cancellation, which there is none of
@@ -438,6 +439,9 @@ void abtomp_group_end(struct abtomp_member *me);
 /* A mutex of 4 bytes. 0: it is free, 1: it is held, 2: it is held and may be waited for. */
 void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex);
 void abtomp_mutex_wake(_Atomic(uint32_t) *mutex);
+
+/* Takes it for the program, which may wait for anything while it holds it. */
+void abtomp_users_lock(_Atomic(uint32_t) *mutex);
 
 static inline bool abtomp_mutex_trylock(_Atomic(uint32_t) *mutex)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions. */
 #include "relay.h"
+#include "relief.h"
 #include "share.h"
+#include "tasks.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -121,6 +123,7 @@ static void end_region(struct abtomp_member *first)
         abtomp_team_gather(team);
     else
         end_alone(first);
+    abtomp_reliefs_end(first, 0);
     if (ABTOMP_UNLIKELY(team->reserved > 0)) {
         /* relaxed: as in reserve_threads */
         atomic_fetch_sub_explicit(taken_threads(first), team->reserved, memory_order_relaxed);
@@ -141,8 +144,8 @@ static inline bool have_places(const struct abtomp_member *me, const struct abto
 
 static __attribute__((noinline)) bool run_relay(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
 {
-    /* The threads that a limit counts are not known before a region begins. */
-    if (me->icvs.thread_limit != INT_MAX || have_places(me, region) || !abtomp_relay_fits(me))
+    /* The threads that a limit counts are not known before a region begins. Reliefs might run another one meanwhile. */
+    if (abtomp_is_relieved() || me->icvs.thread_limit != INT_MAX || have_places(me, region) || !abtomp_relay_fits(me))
         return false;
     region->num = count_members(me, num);
     return region->num > 1 && abtomp_relay_run(me, region);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The native threads that use OpenMP without being a member of a team: roots. */
 #include "relay.h"
+#include "relief.h"
 
 #include <abt.h>
 #include <stdio.h>
@@ -66,6 +67,7 @@ static void root_end(void *arg)
     roots_remove(&me->team->root);
     abtomp_team_free(me->team);
     abtomp_watch_end();
+    abtomp_stream_leave();
     abtomp_current = NULL;
 }
 
@@ -89,6 +91,7 @@ static void in_child(void)
 static void start_once(void)
 {
     abtomp_icv_start();
+    atomic_store_explicit(&abtomp_defers, abtomp_env.max_task_priority > 0, memory_order_relaxed); /* relaxed: a hint */
     abtomp_verdict_start();
     has_key = pthread_key_create(&root_key, root_end) == 0;
     (void)pthread_atfork(NULL, NULL, in_child);

@@ -12,7 +12,7 @@
 /* What a member keeps for its next tasks: blocks of one size. */
 enum { BLOCK = 208 };
 
-struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
+struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_tasks *lead)
 {
     struct abtomp_tasks *own = aligned_alloc(_Alignof(struct abtomp_tasks), sizeof(*own));
     if (!own)
@@ -22,9 +22,17 @@ struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
         abtomp_fail("out of memory");
     own->implicit.runner = me;
     own->task = &own->implicit;
+    own->member = me;
+    own->lead = lead ? lead : own;
     /* release: pairs with the acquires in abtomp_tasks_are_over and steal_task */
     atomic_store_explicit(&me->tasks, own, memory_order_release);
     return own;
+}
+
+struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
+{
+    abtomp_post_begin(me);
+    return abtomp_tasks_make(me, NULL);
 }
 
 static void free_blocks(struct abtomp_task *task)
@@ -40,6 +48,7 @@ void abtomp_tasks_free(struct abtomp_tasks *own)
 {
     if (!own)
         return;
+    abtomp_reliefs_free(own);
     abtomp_depend_forget(own, &own->implicit);
     free_blocks(own->unused);
     free_blocks(atomic_load_explicit(&own->returned, memory_order_relaxed)); /* relaxed: no other member is left */
@@ -378,7 +387,7 @@ void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct 
 /* -- Making -- */
 
 /* A member that has this number of tasks for each member of the team runs the next ones at once, to use less memory. */
-enum { ENOUGH_EACH = 64 };
+enum { ENOUGH_EACH = 64, MORE = 1024 /* times as many where tasks wait unseen */ };
 
 static void copy_data(void *to, void *from, void (*copy)(void *, void *), long size)
 {
@@ -502,7 +511,8 @@ static inline __attribute__((always_inline)) void make_task(struct abtomp_member
 
 static inline bool is_full(const struct abtomp_member *me, const struct abtomp_tasks *own)
 {
-    return abtomp_deque_num(&own->deque) >= ENOUGH_EACH * (uint32_t)me->team->num;
+    uint32_t num = abtomp_deque_num(&own->deque), enough = ENOUGH_EACH * (uint32_t)me->team->num;
+    return num >= enough && (!abtomp_tasks_may_wait() || num >= MORE * enough);
 }
 
 /*
@@ -514,14 +524,15 @@ static bool is_crowded(const struct abtomp_member *me, const struct abtomp_tasks
     const struct abtomp_count *children = &own->task->children;
     /* relaxed: it is a bound */
     int32_t others = atomic_load_explicit(&children->others, memory_order_relaxed) / ABTOMP_ONE;
-    return children->made - children->ended - (uint32_t)others >= ENOUGH_EACH * (uint32_t)me->team->num &&
+    uint32_t num = children->made - children->ended - (uint32_t)others, enough = ENOUGH_EACH * (uint32_t)me->team->num;
+    return num >= enough && (!abtomp_tasks_may_wait() || num >= MORE * enough) &&
            !atomic_load_explicit(&has_events, memory_order_relaxed);
 }
 
 /* Whether a task is run by who makes it, at once. `special` are those of its flags by which it may have to wait. */
 static inline bool runs_at_once(const struct abtomp_member *me, const struct abtomp_tasks *own, unsigned special)
 {
-    if (!abtomp_runs_alone(me) && special != 0)
+    if (special != 0 && !abtomp_runs_alone(me))
         return !(special & ABTOMP_TASK_DETACH) && is_crowded(me, own);
     if (!abtomp_runs_alone(me))
         return ABTOMP_UNLIKELY(is_full(me, own));

@@ -6,12 +6,14 @@
  *   taskloop.c  loops of tasks
  *   deque.c     the tasks of a member that are ready
  *   crew.c      what members do while they wait: they run tasks; and when all tasks have ended
+ *   relief.c    what runs tasks on the stream of a member that waits unseen
  *   depend.c    dependences
  *   group.c     task groups, and reductions of tasks
  *
  * A task is ready, or waits for others by its dependences. A ready one is in the deque of a member, or in the box of
- * the team. A team of one member runs a task at once. Tasks do not change their thread: while a task waits, its member
- * runs only descendants of it, on top of its stack; at barriers it runs any.
+ * the team. A team of one member runs a task at once. Tasks do not change their thread: while a task waits by a
+ * construct, its member runs only descendants of it, on top of its stack; at barriers it runs any. While it waits by a
+ * call of another library, reliefs run any on other stacks of the same thread.
  *
  * Counts. A task counts its children, and a group its tasks, by plain numbers of the member that runs it, as long as
  * that member ends them, and by an atomic number for what others end. Each member counts what it has made and what it
@@ -81,8 +83,9 @@ struct abtomp_deque {
     uint32_t mask;  /* of the entries: their number less 1. Written by the owner with the lock, as `entries` */
     struct abtomp_task **entries;
     ABTOMP_LINE _Atomic(uint32_t) lock;
-    _Atomic(uint32_t) num_public; /* split - head: written with the lock, read without, as a hint */
-    _Atomic(uint32_t) head;       /* written with the lock. The owner reads it without: what is below is free */
+    _Atomic(uint32_t) num_public;        /* split - head: written with the lock, read without, as a hint */
+    _Atomic(uint32_t) head;              /* written with the lock. The owner reads it without: what is below is free */
+    _Atomic(struct abtomp_tasks *) next; /* whose member is a relief of the same one: see relief.c. Thieves read it */
 };
 
 /*
@@ -113,15 +116,25 @@ struct abtomp_tasks {
     struct abtomp_task *unused; /* memory for tasks */
     struct abtomp_debt debt;
     struct abtomp_thief thief;
-    struct abtomp_task implicit;                        /* the implicit task */
-    ABTOMP_LINE _Atomic(uint64_t) made;                 /* written by the member only */
-    _Atomic(uint64_t) ended;                            /* likewise */
+    struct abtomp_task implicit; /* the implicit task */
+    /* Of reliefs: the stream of the member alone uses this. */
+    struct abtomp_member *member;       /* whose they are. Constant */
+    struct abtomp_tasks *lead;          /* of the member that this one relieves, itself if it is no relief. Constant */
+    bool is_free;                       /* the relief does not run */
+    uint32_t num_reliefs;               /* of the lead: that run, or wait; */
+    uint32_t num_looking;               /* how many of it and of those wait for any task; */
+    uint32_t docked;                    /* that of its wait, if the lead has left the region */
+    ABTOMP_LINE _Atomic(uint64_t) made; /* written by the member only */
+    _Atomic(uint64_t) ended;            /* likewise */
     ABTOMP_LINE _Atomic(struct abtomp_task *) returned; /* memory that others give back */
 };
 
 /* -- task.c -- */
 
 struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me);
+
+/* The same, of a relief of `lead`; NULL: it is none. */
+struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_tasks *lead);
 
 static inline struct abtomp_tasks *abtomp_tasks_of(struct abtomp_member *me)
 {
@@ -145,12 +158,27 @@ static inline bool abtomp_count_is_own(const struct abtomp_count *count)
 }
 
 /*
- * Whether tasks of the member are run at once, so that nobody else can have them. Outside regions priorities do not
- * change that: the initial task may end without a wait for its tasks.
+ * Whether a task of this process has waited unseen. relaxed, wherever it is used: it is a hint. Then a task is not run
+ * in place to save time or memory: what it waits for may be a task that its maker has not made yet.
+ */
+extern _Atomic(bool) abtomp_has_waited;
+
+/* The same; or there are priorities, by whose order a team of one member runs its tasks. */
+extern _Atomic(bool) abtomp_defers;
+
+static inline bool abtomp_tasks_may_wait(void)
+{
+    return ABTOMP_UNLIKELY(atomic_load_explicit(&abtomp_has_waited, memory_order_relaxed));
+}
+
+/*
+ * Whether tasks of the member are run at once, so that nobody else can have them: not if some wait unseen, since others
+ * are to run meanwhile. Outside regions nothing changes that: the initial task may end without a wait for its tasks.
  */
 static inline bool abtomp_runs_alone(const struct abtomp_member *me)
 {
-    return me->team->num == 1 && (abtomp_env.max_task_priority == 0 || me->team->level == 0);
+    return me->team->num == 1 &&
+           (!atomic_load_explicit(&abtomp_defers, memory_order_relaxed) || me->team->level == 0); /* relaxed: a hint */
 }
 
 /* Makes a task that runs the function, even if it is cancelled. The caller then calls abtomp_crew_offer. */
@@ -191,6 +219,12 @@ static inline void abtomp_debts_pay(struct abtomp_member *me, struct abtomp_task
         abtomp_debts_pay_slow(me, own);
 }
 
+/* Those of the next relief of the same member; NULL: there is none. acquire: pairs with the release in relief_new */
+static inline struct abtomp_tasks *abtomp_tasks_next(const struct abtomp_tasks *tasks)
+{
+    return atomic_load_explicit(&tasks->deque.next, memory_order_acquire);
+}
+
 /* -- deque.c -- */
 
 bool abtomp_deque_init(struct abtomp_deque *deque);
@@ -200,6 +234,9 @@ bool abtomp_deque_grow(struct abtomp_deque *deque);
 
 /* Makes half of the owner's tasks public, and one for each of `others` members, if there are as many. */
 void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others);
+
+/* Makes all of them public. The owner, or another ULT of its thread, calls. */
+void abtomp_deque_bare(struct abtomp_deque *deque);
 
 struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base, const int *num_members);
 
@@ -261,6 +298,7 @@ struct abtomp_await {
     struct abtomp_count *count; /* that is to be 0; NULL: the wait is for something else */
     struct abtomp_group *group; /* begun by the task that runs, and waited for; NULL: none is */
     bool takes_any;             /* tasks that are no descendants of the one that runs */
+    bool is_relief;             /* the caller is one */
     uint32_t docked; /* the value of `go` as long as the region runs that the member has left; 0: it has not */
 };
 
@@ -284,6 +322,15 @@ static inline void abtomp_crew_offer(struct abtomp_member *me, struct abtomp_tas
         abtomp_crew_publish(me, own);
 }
 
+/*
+ * The member is about to wait for long: all its tasks become public. A member that other members wait for may need any
+ * of them, and find no other one.
+ */
+void abtomp_crew_bare(struct abtomp_member *me, struct abtomp_tasks *own);
+
+/* The time of CLOCK_MONOTONIC. */
+uint64_t abtomp_now_ns(void);
+
 /* There are tasks: rings if somebody wants some. */
 void abtomp_crew_call(struct abtomp_team *team);
 
@@ -306,6 +353,25 @@ bool abtomp_tasks_are_over(struct abtomp_team *team);
 /* The box of the team. Of several tasks the one with the highest priority is taken first. */
 void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task);
 void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task);
+
+/* -- relief.c -- */
+
+/* A member of a region begins to use tasks: its thread's stream asks for reliefs from now on. */
+void abtomp_post_begin(const struct abtomp_member *me);
+
+/* Waits until the member has no reliefs. `docked` is that of its wait, if it has left the region. */
+void abtomp_reliefs_end_slow(struct abtomp_member *me, struct abtomp_tasks *own, uint32_t docked);
+
+static inline void abtomp_reliefs_end(struct abtomp_member *me, uint32_t docked)
+{
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = atomic_load_explicit(&me->tasks, memory_order_relaxed);
+    if (ABTOMP_UNLIKELY(own && own->num_reliefs > 0))
+        abtomp_reliefs_end_slow(me, own, docked);
+}
+
+/* Frees those of a member that is gone, with their tasks. */
+void abtomp_reliefs_free(struct abtomp_tasks *own);
 
 /* -- depend.c -- */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of teams: made, docked, released and gathered. */
 #include "relay.h"
+#include "relief.h"
+#include "tasks.h"
 
-#include <abt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,7 @@ static void serve_regions(struct abtomp_member *me)
         }
         abtomp_member_begin(me);
         team->fn(team->data);
+        abtomp_reliefs_end(me, 0);
         leave_region(team, go & ABTOMP_GO_NUM);
     }
     abtomp_teams_end(me);
@@ -166,15 +168,12 @@ static void serve_regions(struct abtomp_member *me)
 
 void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_member *me))
 {
-    ABT_xstream xstream = ABT_XSTREAM_NULL;
     abtomp_current = me;
     abtomp_watch_thread();
-    if (ABTX_xstream_enter(ABT_SCHED_NULL, &xstream) == ABT_SUCCESS && me->num >= abtomp_env.num_procs)
-        (void)ABTX_xstream_set_spin(xstream, 0);
+    abtomp_stream_enter(me->num < abtomp_env.num_procs);
     run(me);
     abtomp_watch_end();
-    if (xstream != ABT_XSTREAM_NULL)
-        (void)ABTX_xstream_leave(&xstream);
+    abtomp_stream_leave();
 }
 
 static void *member_main(void *arg)
