@@ -373,22 +373,5 @@ test_api_trace_LDFLAGS = -export-dynamic
 test_api_trace_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 test_regress_cancel_waits_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 
-# test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
-bench_programs = \
-	test/bench/basic \
-	test/bench/external \
-	test/bench/idle \
-	test/bench/instructions \
-	test/bench/memory \
-	test/bench/sync \
-	test/bench/timers
-
-bench_common = test/bench/bench.c test/bench/bench.h test/bench/check.h test/bench/raw_switch.c test/bench/raw_switch.h
-test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
-test_bench_external_SOURCES = test/bench/external.c test/bench/native.c test/bench/native.h $(bench_common)
-test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
-test_bench_instructions_SOURCES = test/bench/instructions.c
-test_bench_memory_SOURCES = test/bench/memory.c $(bench_common)
-test_bench_sync_SOURCES = test/bench/sync.c $(bench_common)
-test_bench_timers_SOURCES = test/bench/timers.c $(bench_common)
-test_bench_timers_LDADD = $(LDADD) -lm
+# Works whose instructions maint/check-instructions counts.
+bench_programs = test/bench/instructions

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the library takes of the machine: page faults to start and end, bytes for a unit that has not run and for one
- * that is blocked. The times of the same things are in test/bench/memory.
+ * that is blocked.
  */
 #include <sys/resource.h>
 

@@ -2,8 +2,7 @@
 /*
  * Memory is given back: 20,000 ULTs that touched 6 KiB of stack each, all at once, have ended, and some time later the
  * process has no more than a tenth over what it had before, whatever its streams do meanwhile. (Each further stream
- * keeps what its magazines hold.) How long it takes is said here; that a second is enough, where nobody else wants the
- * CPUs, is a matter of test/bench/memory.
+ * keeps what its magazines hold.) How long it takes is said here.
  */
 #include "memory.h"
 #include "stress.h"
