@@ -325,17 +325,13 @@ stress_tests = \
 	test/stress/frames \
 	test/stress/give_back \
 	test/stress/guards \
-	test/stress/handles \
 	test/stress/idle_hooks \
-	test/stress/joins \
 	test/stress/many \
 	test/stress/migrate \
-	test/stress/private_push \
 	test/stress/private_sync \
 	test/stress/signals \
 	test/stress/stack_queries \
 	test/stress/sources \
-	test/stress/stacked \
 	test/stress/producer \
 	test/stress/rendezvous \
 	test/stress/steals \
