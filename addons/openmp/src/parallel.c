@@ -115,6 +115,15 @@ static void end_alone(struct abtomp_member *first)
         abtomp_cancel_clear(first->team);
 }
 
+static inline void leave_tasks(struct abtomp_member *first)
+{
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = atomic_load_explicit(&first->tasks, memory_order_relaxed);
+    abtomp_reliefs_end(first, 0);
+    if (ABTOMP_UNLIKELY(own && own->is_guest))
+        abtomp_guest_end(own);
+}
+
 /* The region of which the caller is member 0 ends. */
 static void end_region(struct abtomp_member *first)
 {
@@ -123,7 +132,7 @@ static void end_region(struct abtomp_member *first)
         abtomp_team_gather(team);
     else
         end_alone(first);
-    abtomp_reliefs_end(first, 0);
+    leave_tasks(first);
     if (ABTOMP_UNLIKELY(team->reserved > 0)) {
         /* relaxed: as in reserve_threads */
         atomic_fetch_sub_explicit(taken_threads(first), team->reserved, memory_order_relaxed);

@@ -277,7 +277,7 @@ static ABT_bool ask_post(void *arg, ABTX_work *work)
 /* -- Posts -- */
 
 /* Stacks are as large as those of the members' threads, and stay with the thread. */
-static bool source_begin(struct abtomp_post *post)
+static bool source_begin(struct abtomp_post *post, ABT_xstream stream)
 {
     size_t size = abtomp_env.stack_size;
     pthread_attr_t thread;
@@ -292,7 +292,7 @@ static bool source_begin(struct abtomp_post *post)
                    ABT_thread_attr_set_stacksize(attr, size) == ABT_SUCCESS &&
                    ABT_thread_attr_set_migratable(attr, ABT_FALSE) == ABT_SUCCESS &&
                    ABTX_source_set_attr(post->source, attr) == ABT_SUCCESS &&
-                   ABTX_source_attach(post->source, entered.stream) == ABT_SUCCESS;
+                   ABTX_source_attach(post->source, stream) == ABT_SUCCESS;
     if (attr != ABT_THREAD_ATTR_NULL)
         (void)ABT_thread_attr_free(&attr);
     if (!is_good)
@@ -300,26 +300,63 @@ static bool source_begin(struct abtomp_post *post)
     return is_good;
 }
 
-/* A root becomes a stream here; if it is one already it is of the program, which may let others run its ULTs. */
-void abtomp_post_begin(const struct abtomp_member *me)
+/*
+ * Whether the caller is the first ULT of a program that has one stream: nobody else runs what is made there. Other
+ * streams of a program may share pools, and then reliefs would move to other threads.
+ */
+static bool is_guest(void)
+{
+    ABT_bool is_primary = ABT_FALSE;
+    int num = 0;
+    return ABT_self_is_primary(&is_primary) == ABT_SUCCESS && is_primary == ABT_TRUE &&
+           ABT_xstream_get_num(&num) == ABT_SUCCESS && num == 1;
+}
+
+/* Finds the stream of the caller. It must be its own ULT, and not one that the program has made there. */
+static bool find_stream(ABT_xstream *stream)
 {
     ABT_thread self;
-    if (abtomp_own_post || me->is_relay || me->team->level == 0)
-        return;
     if (!entered.is_there)
         abtomp_stream_enter(true);
-    if (!entered.is_there || ABT_self_get_thread(&self) != ABT_SUCCESS || self != entered.ult)
+    if (!entered.is_there)
+        return is_guest() && ABT_xstream_self(stream) == ABT_SUCCESS;
+    *stream = entered.stream;
+    return ABT_self_get_thread(&self) == ABT_SUCCESS && self == entered.ult;
+}
+
+void abtomp_post_begin(struct abtomp_tasks *own)
+{
+    const struct abtomp_member *me = own->member;
+    ABT_xstream stream = ABT_XSTREAM_NULL;
+    if (abtomp_own_post || me->is_relay || me->team->level == 0 || !find_stream(&stream))
         return;
     struct abtomp_post *post = calloc(1, sizeof(*post));
     if (!post)
         return;
     post->thread = pthread_self();
-    if (!source_begin(post)) {
+    if (!source_begin(post, stream)) {
         free(post);
         return;
     }
     ult_begin(&post->first, post);
     abtomp_own_post = post;
+    own->is_guest = !entered.is_there;
+}
+
+static void post_end(struct abtomp_post *post)
+{
+    if (!post)
+        return;
+    ult_end(&post->first);
+    (void)ABTX_source_free(&post->source);
+    free(post);
+    abtomp_own_post = NULL;
+}
+
+void abtomp_guest_end(struct abtomp_tasks *own)
+{
+    own->is_guest = false;
+    post_end(abtomp_own_post);
 }
 
 void abtomp_stream_enter(bool looks)
@@ -334,13 +371,7 @@ void abtomp_stream_enter(bool looks)
 
 void abtomp_stream_leave(void)
 {
-    struct abtomp_post *post = abtomp_own_post;
-    if (post) {
-        ult_end(&post->first);
-        (void)ABTX_source_free(&post->source);
-        free(post);
-    }
-    abtomp_own_post = NULL;
+    post_end(abtomp_own_post);
     if (entered.is_there)
         (void)ABTX_xstream_leave(&entered.stream);
     entered.is_there = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Explicit tasks: how they are made, run and end; taskwait, and events. */
-#include "tasks.h"
+#include "relief.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +31,9 @@ struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_t
 
 struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
 {
-    abtomp_post_begin(me);
-    return abtomp_tasks_make(me, NULL);
+    struct abtomp_tasks *own = abtomp_tasks_make(me, NULL);
+    abtomp_post_begin(own);
+    return own;
 }
 
 static void free_blocks(struct abtomp_task *task)
@@ -657,6 +658,8 @@ void abtomp_tasks_begin(struct abtomp_tasks *own)
     if (implicit->table)
         abtomp_depend_forget(own, implicit);
     own->base = own->deque.top;
+    if (ABTOMP_UNLIKELY(!abtomp_own_post))
+        abtomp_post_begin(own);
 }
 
 static bool all_have_ended(struct abtomp_member *me, void *arg)

@@ -121,6 +121,7 @@ struct abtomp_tasks {
     struct abtomp_member *member;       /* whose they are. Constant */
     struct abtomp_tasks *lead;          /* of the member that this one relieves, itself if it is no relief. Constant */
     bool is_free;                       /* the relief does not run */
+    bool is_guest;                      /* the thread's stream, which asks for reliefs, is the program's */
     uint32_t num_reliefs;               /* of the lead: that run, or wait; */
     uint32_t num_looking;               /* how many of it and of those wait for any task; */
     uint32_t docked;                    /* that of its wait, if the lead has left the region */
@@ -356,8 +357,12 @@ void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task);
 
 /* -- relief.c -- */
 
-/* A member of a region begins to use tasks: its thread's stream asks for reliefs from now on. */
-void abtomp_post_begin(const struct abtomp_member *me);
+/*
+ * A member of a region begins to use tasks: its thread's stream asks for reliefs from now on. The stream may be the
+ * program's: until the region ends.
+ */
+void abtomp_post_begin(struct abtomp_tasks *own);
+void abtomp_guest_end(struct abtomp_tasks *own);
 
 /* Waits until the member has no reliefs. `docked` is that of its wait, if it has left the region. */
 void abtomp_reliefs_end_slow(struct abtomp_member *me, struct abtomp_tasks *own, uint32_t docked);
