@@ -126,7 +126,7 @@ plan_of_waits() {
     sample '$(filter test/unit/lock/% test/unit/os/% test/unit/stream/% test/unit/sync/% test/unit/wait/%, $(unit_tests))
         test/api/barrier test/api/cond test/api/deadlock test/api/eventual test/api/future test/api/idle_hook test/api/mutex
         test/api/rwlock test/api/thread_sleep test/api/timedwait test/api/timer test/api/xstream test/api/xstream_park
-        test/stress/crowd test/stress/sync_mix test/stress/timeouts test/stress/wakeups'
+        test/stress/wakeups'
     # A value of a variable of make is one line.
     programs=$(printf '%s' "$programs" | tr -s '\n ' ' ')
     "$1" "$2" 1 all --disable-static "$3" --enable-debug=ub_assert --enable-werror

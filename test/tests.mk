@@ -20,15 +20,7 @@ unit_tests = \
 	test/unit/pool/steal \
 	test/unit/pool/thief_policy \
 	test/unit/switch/switch \
-	test/unit/sync/cond \
-	test/unit/sync/barrier \
-	test/unit/sync/rwlock \
 	test/unit/sync/xbarrier \
-	test/unit/sync/waiter \
-	test/unit/sync/eventual \
-	test/unit/sync/future \
-	test/unit/sync/gate \
-	test/unit/sync/mutex \
 	test/unit/sync/mutex_policy \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \
@@ -159,9 +151,6 @@ api_tests = \
 # ABT_TEST_STREAMS says how many streams they make.
 client_tests = \
 	test/clients/async_tasks \
-	test/clients/mpi_requests \
-	test/clients/mpi_threads \
-	test/clients/openmp_teams \
 	test/clients/progress_server \
 	test/clients/storage_engine \
 	test/clients/storage_sched
@@ -315,7 +304,6 @@ stress_tests = \
 	test/stress/blocked \
 	test/stress/blocking \
 	test/stress/checked \
-	test/stress/crowd \
 	test/stress/drivers \
 	test/stress/dumps \
 	test/stress/entering \
@@ -335,8 +323,6 @@ stress_tests = \
 	test/stress/producer \
 	test/stress/rendezvous \
 	test/stress/steals \
-	test/stress/sync_mix \
-	test/stress/timeouts \
 	test/stress/tool \
 	test/stress/tool_live \
 	test/stress/uts_matrix \
