@@ -85,23 +85,6 @@ static void test_off(enum caller who, void *arg)
     ok(cpu == 77 && cpus[0] == 77 && num == 77, "nothing is stored");
 }
 
-static void test_errors(ABT_xstream xstream)
-{
-    ABT_xstream nulls[] = {ABT_XSTREAM_NULL, NULL};
-    int cpu = 0, num;
-
-    if (ABT_NULL)
-        return;
-    for (int i = 0; i < 2; i++) {
-        ok_err(ABT_xstream_set_cpubind(nulls[i], 0), ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_xstream_get_cpubind(nulls[i], &cpu), ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_xstream_set_affinity(nulls[i], -1, &cpu), ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_xstream_get_affinity(nulls[i], -1, &cpu, &num), ABT_ERR_INV_XSTREAM);
-    }
-    ok_err(ABT_xstream_set_affinity(xstream, -1, &cpu), ABT_ERR_INV_ARG);
-    ok_err(ABT_xstream_get_affinity(xstream, -1, &cpu, &num), ABT_ERR_INV_ARG);
-}
-
 /* With the affinity off nobody is moved. */
 static void test_untouched(const struct cpus *before)
 {
@@ -110,7 +93,6 @@ static void test_untouched(const struct cpus *before)
 
     ok(same(before, &now_native), "the initialising thread keeps its CPUs");
     xstream = own_xstream();
-    test_errors(xstream);
     call_as_each(test_off, &xstream);
 }
 
@@ -455,7 +437,6 @@ static void test_on(const struct cpus *all)
     test_round_robin(all);
     test_asks_first(all);
     must(ABT_init(0, NULL));
-    test_errors(own_xstream());
     call_as_each(test_set, (void *)all);
     test_spare(all);
     must(ABT_finalize());

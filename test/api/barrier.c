@@ -3,18 +3,6 @@
 
 #include <pthread.h>
 
-static void test_null(ABT_barrier null)
-{
-    ABT_barrier barrier = null;
-    uint32_t num = 7;
-
-    ok_err(ABT_barrier_free(&barrier), ABT_ERR_INV_BARRIER);
-    ok_err(ABT_barrier_wait(null), ABT_ERR_INV_BARRIER);
-    ok_err(ABT_barrier_reinit(null, 1), ABT_ERR_INV_BARRIER);
-    ok_err(ABT_barrier_get_num_waiters(null, &num), ABT_ERR_INV_BARRIER);
-    is_int(num, 7, "left alone by an error");
-}
-
 static void check_codes(enum caller who, void *arg)
 {
     ABT_barrier barrier = UNTOUCHED(ABT_barrier);
@@ -319,10 +307,6 @@ static void test_natives(void)
 
 int main(void)
 {
-    if (!ABT_NULL) {
-        test_null(ABT_BARRIER_NULL);
-        test_null(NULL);
-    }
     check_codes(EXTERNAL, NULL); /* before ABT_init */
     test_before_init();
     sync_init();

@@ -40,29 +40,6 @@ static void stage_fini(struct stage *s)
 
 /* --- Codes --- */
 
-static void test_null(ABT_cond null, ABT_mutex null_mutex)
-{
-    ABT_cond cond = null;
-    ABT_mutex mutex;
-    struct timespec ts = in_ms(0);
-
-    must(ABT_mutex_create(&mutex));
-    must(ABT_mutex_lock(mutex));
-    ok_err(ABT_cond_free(&cond), ABT_ERR_INV_COND);
-    ok_err(ABT_cond_wait(null, mutex), ABT_ERR_INV_COND);
-    ok_err(ABT_cond_wait(null, null_mutex), ABT_ERR_INV_COND);
-    ok_err(ABT_cond_timedwait(null, mutex, &ts), ABT_ERR_INV_COND);
-    ok_err(ABT_cond_signal(null), ABT_ERR_INV_COND);
-    ok_err(ABT_cond_broadcast(null), ABT_ERR_INV_COND);
-    must(ABT_cond_create(&cond));
-    ok(cond && cond != ABT_COND_NULL, "a condition variable");
-    ok_err(ABT_cond_wait(cond, null_mutex), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_cond_timedwait(cond, null_mutex, &ts), ABT_ERR_INV_MUTEX);
-    must(ABT_cond_free(&cond));
-    must(ABT_mutex_unlock(mutex));
-    must(ABT_mutex_free(&mutex));
-}
-
 static void check_codes(enum caller who, void *arg)
 {
     ABT_mutex mutex, other;
@@ -491,10 +468,6 @@ static void test_couple_and_pool_behind(ABT_sched_predef predef)
 int main(void)
 {
     want_tool();
-    if (!ABT_NULL) {
-        test_null(ABT_COND_NULL, ABT_MUTEX_NULL);
-        test_null(NULL, NULL);
-    }
     check_codes(EXTERNAL, NULL); /* before ABT_init */
     sync_init();
     call_as_each(check_codes, NULL);

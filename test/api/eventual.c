@@ -7,25 +7,6 @@ static struct {
     ABT_eventual_memory eventual;
 } memory = {1, ABT_EVENTUAL_INITIALIZER};
 
-static void test_null(ABT_eventual null)
-{
-    ABT_eventual eventual = null;
-    ABT_bool ready = 7;
-    void *value = UNTOUCHED(void *);
-    struct timespec ts = in_ms(0);
-
-    ok_err(ABT_eventual_free(&eventual), ABT_ERR_INV_EVENTUAL);
-    ok_err(ABT_eventual_wait(null, &value), ABT_ERR_INV_EVENTUAL);
-    ok_err(ABT_eventual_timedwait(null, &value, &ts), ABT_ERR_INV_EVENTUAL);
-    ok_err(ABT_eventual_test(null, &value, &ready), ABT_ERR_INV_EVENTUAL);
-    ok_err(ABT_eventual_set(null, NULL, 0), ABT_ERR_INV_EVENTUAL);
-    ok_err(ABT_eventual_reset(null), ABT_ERR_INV_EVENTUAL);
-    ok(value == UNTOUCHED(void *) && ready == 7, "left alone by errors");
-    eventual = UNTOUCHED(ABT_eventual);
-    ok_err(ABT_eventual_create(-1, &eventual), ABT_ERR_INV_ARG);
-    is_ptr(eventual, UNTOUCHED(ABT_eventual), "left alone by an error");
-}
-
 /* --- Alone --- */
 
 static void check_value(enum caller who, void *arg)
@@ -230,10 +211,6 @@ static void test_short_lived(enum caller waiter, enum caller setter, int how)
 
 int main(void)
 {
-    if (!ABT_NULL) {
-        test_null(ABT_EVENTUAL_NULL);
-        test_null(NULL);
-    }
     check_no_value(EXTERNAL, NULL); /* before ABT_init */
     sync_init();
     call_as_each(check_value, NULL);

@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync.h"
 
-static void test_null(ABT_future null)
-{
-    ABT_future future = null;
-    ABT_bool ready = 7;
-
-    ok_err(ABT_future_free(&future), ABT_ERR_INV_FUTURE);
-    ok_err(ABT_future_wait(null), ABT_ERR_INV_FUTURE);
-    ok_err(ABT_future_test(null, &ready), ABT_ERR_INV_FUTURE);
-    ok_err(ABT_future_set(null, NULL), ABT_ERR_INV_FUTURE);
-    ok_err(ABT_future_reset(null), ABT_ERR_INV_FUTURE);
-    is_int(ready, 7, "left alone by errors");
-}
-
 static bool is_ready(ABT_future future)
 {
     ABT_bool ready = 7;
@@ -173,10 +160,6 @@ static void test_crowd(void)
 
 int main(void)
 {
-    if (!ABT_NULL) {
-        test_null(ABT_FUTURE_NULL);
-        test_null(NULL);
-    }
     check_compartments(EXTERNAL, NULL); /* before ABT_init */
     sync_init();
     call_as_each(check_compartments, NULL);

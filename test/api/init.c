@@ -9,68 +9,6 @@
 
 /* --- Without initialisation --- */
 
-static void test_uninitialized_work_units(void)
-{
-    ABT_thread thread = UNTOUCHED(ABT_thread);
-    ABT_thread_attr attr = UNTOUCHED(ABT_thread_attr);
-    ABT_pool pool = UNTOUCHED(ABT_pool);
-    ABT_xstream xstream = UNTOUCHED(ABT_xstream);
-    void (*func)(void *) = do_nothing;
-    ABT_key key;
-
-    ok_err(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, &thread), ABT_ERR_UNINITIALIZED);
-    is_ptr(thread, ver20 ? UNTOUCHED(ABT_thread) : ABT_THREAD_NULL, "the handle after an error");
-    ok_err(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, NULL), ABT_ERR_UNINITIALIZED);
-    thread = UNTOUCHED(ABT_thread);
-    ok_err(ABT_thread_create_on_xstream(xstream, func, NULL, ABT_THREAD_ATTR_NULL, &thread), ABT_ERR_UNINITIALIZED);
-    is_ptr(thread, ver20 ? UNTOUCHED(ABT_thread) : ABT_THREAD_NULL, "the handle after an error");
-    ok_err(ABT_thread_create_to(pool, func, NULL, ABT_THREAD_ATTR_NULL, &thread), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_create_many(1, &pool, &func, NULL, ABT_THREAD_ATTR_NULL, NULL), ABT_ERR_UNINITIALIZED);
-    thread = UNTOUCHED(ABT_thread);
-    ok_err(ABT_thread_free(&thread), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_free_many(1, &thread), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_task_free(&thread), ABT_ERR_UNINITIALIZED);
-    is_ptr(thread, UNTOUCHED(ABT_thread), "left alone by an error");
-    ok_err(ABT_thread_migrate(thread), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_migrate_to_pool(thread, pool), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_migrate_to_sched(thread, UNTOUCHED(ABT_sched)), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_migrate_to_xstream(thread, xstream), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_set_callback(thread, NULL, NULL), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_attr_create(&attr), ABT_ERR_UNINITIALIZED);
-    is_ptr(attr, ver20 ? UNTOUCHED(ABT_thread_attr) : ABT_THREAD_ATTR_NULL, "the attribute after an error");
-    ok_err(ABT_thread_attr_set_stack(attr, NULL, 65536), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_attr_set_stacksize(attr, 65536), ABT_ERR_UNINITIALIZED);
-    must(ABT_key_create(NULL, &key));
-    ok_err(ABT_thread_set_specific(thread, key, NULL), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_self_set_specific(key, NULL), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_key_set(key, NULL), ABT_ERR_UNINITIALIZED);
-    must(ABT_key_free(&key));
-    ok_err(ABT_self_schedule(thread, ABT_POOL_NULL), ABT_ERR_UNINITIALIZED);
-}
-
-static void test_uninitialized_schedulers(void)
-{
-    ABT_xstream xstream = UNTOUCHED(ABT_xstream);
-    ABT_sched sched = UNTOUCHED(ABT_sched);
-    int n = 77;
-
-    ok_err(ABT_xstream_create(ABT_SCHED_NULL, &xstream), ABT_ERR_UNINITIALIZED);
-    is_ptr(xstream, ver20 ? UNTOUCHED(ABT_xstream) : ABT_XSTREAM_NULL, "the handle after an error");
-    ok_err(ABT_xstream_create_with_rank(ABT_SCHED_NULL, 3, &xstream), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_xstream_create_basic(ABT_SCHED_BASIC, 0, NULL, ABT_SCHED_CONFIG_NULL, &xstream), ABT_ERR_UNINITIALIZED);
-    xstream = UNTOUCHED(ABT_xstream);
-    ok_err(ABT_xstream_free(&xstream), ABT_ERR_UNINITIALIZED);
-    is_ptr(xstream, UNTOUCHED(ABT_xstream), "left alone by an error");
-    ok_err(ABT_xstream_set_rank(xstream, 3), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_xstream_get_num(&n), ABT_ERR_UNINITIALIZED);
-    is_int(n, 77, "the number is left alone");
-    ok_err(ABT_xstream_set_main_sched(xstream, ABT_SCHED_NULL), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_xstream_set_main_sched_basic(xstream, ABT_SCHED_BASIC, 0, NULL), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_xstream_run_unit(UNTOUCHED(ABT_unit), UNTOUCHED(ABT_pool)), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_sched_free(&sched), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_pool_add_sched(UNTOUCHED(ABT_pool), sched), ABT_ERR_UNINITIALIZED);
-}
-
 /* Self queries: 1.x says why, 2.0 leaves them undefined. */
 static void test_uninitialized_self(void)
 {
@@ -122,8 +60,6 @@ static void test_uninitialized(void)
     ok_err(ABT_finalize(), ABT_ERR_UNINITIALIZED);
     if (ABT_NULL)
         return;
-    test_uninitialized_work_units();
-    test_uninitialized_schedulers();
     test_uninitialized_self();
 }
 

@@ -98,19 +98,6 @@ static void test_create(enum caller who, void *arg)
     free_units(units);
 }
 
-static void test_create_errors(enum caller who, void *arg)
-{
-    ABT_pool pool = UNTOUCHED(ABT_pool);
-
-    (void)who, (void)arg;
-    ok_err(ABT_pool_create_basic(ABT_POOL_FIFO, (ABT_pool_access)5, ABT_FALSE, &pool), ABT_ERR_INV_POOL_ACCESS);
-    is_ptr(pool, ver20 ? UNTOUCHED(ABT_pool) : ABT_POOL_NULL, "the handle after an error");
-    ok_err(ABT_pool_create_basic(ABT_POOL_FIFO, (ABT_pool_access)-1, ABT_FALSE, &pool), ABT_ERR_INV_POOL_ACCESS);
-    ok_err(ABT_pool_create_basic((ABT_pool_kind)3, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool), ABT_ERR_INV_POOL_KIND);
-    ok_err(ABT_pool_create_basic((ABT_pool_kind)-1, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool), ABT_ERR_INV_POOL_KIND);
-    ok_err(ABT_pool_create_basic((ABT_pool_kind)3, (ABT_pool_access)5, ABT_FALSE, &pool), ABT_ERR_INV_POOL_ACCESS);
-}
-
 /* --- Order with contexts --- */
 
 /* Pushes the units with those contexts and pops them with others; what comes out, as letters. */
@@ -510,59 +497,8 @@ static void test_data(enum caller who, void *arg)
     must(ABT_pool_free(&pool));
 }
 
-static void test_errors(enum caller who, void *arg)
-{
-    const ABT_pool nulls[] = {ABT_POOL_NULL, NULL};
-    ABT_thread thread = UNTOUCHED(ABT_thread), list[1];
-    ABT_unit unit = UNTOUCHED(ABT_unit);
-    ABT_pool_access access;
-    ABT_bool flag;
-    size_t size = 77;
-    void *data;
-    int id;
-
-    (void)who;
-    for (int i = 0; i < 2; i++) {
-        ABT_pool null = nulls[i];
-        ok_err(ABT_pool_free(&null), ABT_ERR_INV_POOL);
-        is_ptr(null, nulls[i], "left alone by an error");
-        ok_err(ABT_pool_get_access(null, &access), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_is_empty(null, &flag), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_get_size(null, &size), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_get_total_size(null, &size), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop_thread(null, &thread), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop_thread_ex(null, &thread, 0), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop_threads(null, list, 1, &size), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop_threads_ex(null, list, 1, &size, 0), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_push_thread(null, thread), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_push_thread(null, ABT_THREAD_NULL), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_push_thread_ex(null, thread, 0), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_push_threads(null, &thread, 1), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_push_threads_ex(null, &thread, 1, 0), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop_wait_thread(null, &thread, 0.0), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop_wait_thread_ex(null, &thread, 0.0, 0), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_print_all_threads(null, NULL, print_thread), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_print_all(null, NULL, print_unit), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_set_data(null, NULL), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_get_data(null, &data), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_get_id(null, &id), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop(null, &unit), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_pop_wait(null, &unit, 0.0), ABT_ERR_INV_POOL);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-        ok_err(ABT_pool_pop_timedwait(null, &unit, 0.0), ABT_ERR_INV_POOL);
-#pragma GCC diagnostic pop
-        ok_err(ABT_pool_remove(null, unit), ABT_ERR_INV_POOL);
-        ok_err(ABT_pool_push(null, unit), ABT_ERR_INV_POOL);
-    }
-    ok_err(ABT_pool_push(arg, ABT_UNIT_NULL), ABT_ERR_INV_UNIT);
-    ok(thread == UNTOUCHED(ABT_thread) && unit == UNTOUCHED(ABT_unit) && size == 77, "errors store nothing");
-}
-
 int main(void)
 {
-    ABT_pool pool;
-
     must(ABT_init(0, NULL));
     test_first();
     call_as_each(test_create, NULL);
@@ -577,12 +513,6 @@ int main(void)
     call_as_each(test_sizes, NULL);
     test_exact();
     call_as_each(test_data, NULL);
-    pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
-    if (!ABT_NULL) {
-        call_as_each(test_create_errors, NULL);
-        call_as_each(test_errors, pool);
-    }
-    must(ABT_pool_free(&pool));
     ok_abt(ABT_finalize());
     return done_testing();
 }

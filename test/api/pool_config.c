@@ -31,24 +31,10 @@ static void test_values(void)
     ok(config == ABT_POOL_CONFIG_NULL, "null after free");
 }
 
-static void test_null(ABT_pool_config null)
-{
-    ABT_pool_config config = null;
-    int i = 1;
-
-    ok_err(ABT_pool_config_set(null, 1, ABT_POOL_CONFIG_INT, &i), ABT_ERR_INV_POOL_CONFIG);
-    ok_err(ABT_pool_config_get(null, 1, NULL, &i), ABT_ERR_INV_POOL_CONFIG);
-    ok_err(ABT_pool_config_free(&config), ABT_ERR_INV_POOL_CONFIG);
-}
-
 int main(void)
 {
     is_int(ABT_pool_config_automatic.key, -2, "automatic");
     is_int(ABT_pool_config_automatic.type, ABT_POOL_CONFIG_INT, "its type");
     test_values();
-    if (!ABT_NULL) {
-        test_null(ABT_POOL_CONFIG_NULL);
-        test_null(NULL);
-    }
     return done_testing();
 }

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync.h"
 
-static void test_null(ABT_rwlock null)
-{
-    ABT_rwlock rwlock = null;
-
-    ok_err(ABT_rwlock_free(&rwlock), ABT_ERR_INV_RWLOCK);
-    ok_err(ABT_rwlock_rdlock(null), ABT_ERR_INV_RWLOCK);
-    ok_err(ABT_rwlock_wrlock(null), ABT_ERR_INV_RWLOCK);
-    ok_err(ABT_rwlock_unlock(null), ABT_ERR_INV_RWLOCK);
-}
-
 static void check_codes(enum caller who, void *arg)
 {
     ABT_rwlock rwlock = ABT_RWLOCK_NULL;
@@ -200,10 +190,6 @@ static void test_crowd(void)
 
 int main(void)
 {
-    if (!ABT_NULL) {
-        test_null(ABT_RWLOCK_NULL);
-        test_null(NULL);
-    }
     sync_init();
     test_own();
     call_as_each(check_codes, NULL);

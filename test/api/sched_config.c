@@ -68,25 +68,10 @@ static void test_values(void)
     ok_abt(ABT_sched_config_free(&config));
 }
 
-static void test_null(ABT_sched_config null)
-{
-    ABT_sched_config config = null;
-    int i = 1;
-
-    ok_err(ABT_sched_config_read(null, 1, &i), ABT_ERR_INV_SCHED_CONFIG);
-    ok_err(ABT_sched_config_set(null, 1, ABT_SCHED_CONFIG_INT, &i), ABT_ERR_INV_SCHED_CONFIG);
-    ok_err(ABT_sched_config_get(null, 1, NULL, &i), ABT_ERR_INV_SCHED_CONFIG);
-    ok_err(ABT_sched_config_free(&config), ABT_ERR_INV_SCHED_CONFIG);
-}
-
 int main(void)
 {
     test_objects();
     test_list();
     test_values();
-    if (!ABT_NULL) {
-        test_null(ABT_SCHED_CONFIG_NULL);
-        test_null(NULL);
-    }
     return done_testing();
 }

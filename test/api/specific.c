@@ -87,36 +87,6 @@ static void use_other(enum caller who, void *arg)
     must(ABT_pool_free(&pool));
 }
 
-static void test_errors(enum caller who, void *arg)
-{
-    const ABT_key nulls[] = {ABT_KEY_NULL, NULL};
-    const ABT_thread null_threads[] = {ABT_THREAD_NULL, ABT_TASK_NULL, NULL};
-    struct keys *keys = arg;
-    ABT_thread thread;
-    ABT_xstream xstream = new_xstream();
-    void *value = &thread;
-
-    (void)who;
-    thread = ult_in(pool_of(xstream), do_nothing, NULL);
-    must(ABT_thread_join(thread));
-    for (int i = 0; i < 2; i++) {
-        ok_err(ABT_self_set_specific(nulls[i], NULL), ABT_ERR_INV_KEY);
-        ok_err(ABT_self_get_specific(nulls[i], &value), ABT_ERR_INV_KEY);
-        ok_err(ABT_key_set(nulls[i], NULL), ABT_ERR_INV_KEY);
-        ok_err(ABT_key_get(nulls[i], &value), ABT_ERR_INV_KEY);
-        ok_err(ABT_thread_set_specific(thread, nulls[i], NULL), ABT_ERR_INV_KEY);
-        ok_err(ABT_thread_get_specific(thread, nulls[i], &value), ABT_ERR_INV_KEY);
-    }
-    for (int i = 0; i < 3; i++) {
-        ok_err(ABT_thread_set_specific(null_threads[i], keys->a, NULL), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_specific(null_threads[i], keys->a, &value), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_set_specific(null_threads[i], ABT_KEY_NULL, NULL), ABT_ERR_INV_THREAD);
-    }
-    is_ptr(value, &thread, "errors store nothing");
-    must(ABT_thread_free(&thread));
-    must(ABT_xstream_free(&xstream));
-}
-
 /* --- When destructors run --- */
 
 static ABT_key moment_key;
@@ -382,8 +352,6 @@ int main(void)
     test_many_keys();
     test_concurrent();
     test_first_values();
-    if (!ABT_NULL)
-        call_as_each(test_errors, &keys);
     must(ABT_self_set_specific(keys.a, "p"));
     start_notes();
     ok_abt(ABT_finalize());

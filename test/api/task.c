@@ -287,49 +287,6 @@ static void test_self(enum caller who, void *arg)
 
 /* --- Errors --- */
 
-static void test_errors(enum caller who, void *arg)
-{
-    const ABT_task nulls[] = {ABT_TASK_NULL, ABT_THREAD_NULL, NULL};
-    ABT_task task = UNTOUCHED(ABT_task);
-    ABT_task_state state;
-    ABT_xstream xstream;
-    ABT_pool pool;
-    ABT_bool flag;
-    ABT_key key;
-    uint64_t id;
-    void *p;
-    int i;
-
-    (void)who, (void)arg;
-    must(ABT_key_create(NULL, &key));
-    ok_err(ABT_task_create(ABT_POOL_NULL, do_nothing, NULL, &task), ABT_ERR_INV_POOL);
-    is_ptr(task, ver20 ? UNTOUCHED(ABT_task) : ABT_TASK_NULL, "the handle after an error");
-    ok_err(ABT_task_create(NULL, do_nothing, NULL, NULL), ABT_ERR_INV_POOL);
-    task = UNTOUCHED(ABT_task);
-    ok_err(ABT_task_create_on_xstream(ABT_XSTREAM_NULL, do_nothing, NULL, &task), ABT_ERR_INV_XSTREAM);
-    is_ptr(task, ver20 ? UNTOUCHED(ABT_task) : ABT_TASK_NULL, "the handle after an error");
-    ok_err(ABT_task_create_on_xstream(NULL, do_nothing, NULL, NULL), ABT_ERR_INV_XSTREAM);
-    for (int n = 0; n < 3; n++) {
-        task = nulls[n];
-        ok_err(ABT_task_free(&task), ABT_ERR_INV_TASK);
-        is_ptr(task, nulls[n], "left alone by an error");
-        ok_err(ABT_task_join(nulls[n]), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_cancel(nulls[n]), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_get_xstream(nulls[n], &xstream), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_get_state(nulls[n], &state), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_get_last_pool(nulls[n], &pool), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_get_last_pool_id(nulls[n], &i), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_set_migratable(nulls[n], ABT_TRUE), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_is_migratable(nulls[n], &flag), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_get_id(nulls[n], &id), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_get_arg(nulls[n], &p), ABT_ERR_INV_TASK);
-        ok_err(ABT_task_is_unnamed(nulls[n], &flag), ABT_ERR_INV_THREAD);
-        ok_err(ABT_task_set_specific(nulls[n], key, NULL), ABT_ERR_INV_THREAD);
-        ok_err(ABT_task_get_specific(nulls[n], key, &p), ABT_ERR_INV_THREAD);
-    }
-    must(ABT_key_free(&key));
-}
-
 /* A tasklet cannot join or free itself; nor is it a ULT that could wait or give way. */
 static void check_tasklet(void *counter)
 {
@@ -382,7 +339,6 @@ int main(void)
     call_as_each(test_queries, xstream);
     call_as_each(test_self, NULL);
     if (!ABT_NULL) {
-        call_as_each(test_errors, NULL);
         test_tasklet_errors(xstream);
     }
     must(ABT_xstream_free(&xstream));

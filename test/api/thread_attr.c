@@ -43,27 +43,6 @@ static void test_attr(enum caller who, void *arg)
     is_ptr(attr, ABT_THREAD_ATTR_NULL, "null after free");
 }
 
-static void test_attr_errors(enum caller who, void *arg)
-{
-    const ABT_thread_attr nulls[] = {ABT_THREAD_ATTR_NULL, NULL};
-    size_t size = 77;
-    void *addr = &size;
-
-    (void)who, (void)arg;
-    for (int i = 0; i < 2; i++) {
-        ABT_thread_attr attr = nulls[i];
-        ok_err(ABT_thread_attr_free(&attr), ABT_ERR_INV_THREAD_ATTR);
-        is_ptr(attr, nulls[i], "left alone by an error");
-        ok_err(ABT_thread_attr_set_stack(nulls[i], NULL, 65536), ABT_ERR_INV_THREAD_ATTR);
-        ok_err(ABT_thread_attr_set_stacksize(nulls[i], 65536), ABT_ERR_INV_THREAD_ATTR);
-        ok_err(ABT_thread_attr_get_stack(nulls[i], &addr, &size), ABT_ERR_INV_THREAD_ATTR);
-        ok_err(ABT_thread_attr_get_stacksize(nulls[i], &size), ABT_ERR_INV_THREAD_ATTR);
-        ok_err(ABT_thread_attr_set_callback(nulls[i], NULL, NULL), ABT_ERR_INV_THREAD_ATTR);
-        ok_err(ABT_thread_attr_set_migratable(nulls[i], ABT_TRUE), ABT_ERR_INV_THREAD_ATTR);
-    }
-    ok(size == 77 && addr == &size, "errors store nothing");
-}
-
 /* --- Stacks --- */
 
 /*
@@ -354,8 +333,6 @@ int main(void)
     call_as_each(test_own_stack, pool_of(xstream));
     test_copied();
     call_as_each(test_get_attr, xstream);
-    if (!ABT_NULL)
-        call_as_each(test_attr_errors, NULL);
     must(ABT_xstream_free(&xstream));
     ok_abt(ABT_finalize());
     return done_testing();

@@ -462,41 +462,6 @@ static void test_main_scheduler(void)
     must(ABT_sched_free(&sched));
 }
 
-static void test_errors(enum caller who, void *arg)
-{
-    const ABT_thread nulls[] = {ABT_THREAD_NULL, ABT_TASK_NULL, NULL};
-    ABT_pool parked = new_pool(ABT_POOL_FIFO, ABT_FALSE);
-    ABT_thread thread = ult_in(parked, do_nothing, NULL);
-    ABT_xstream xstream = new_xstream();
-    ABT_sched sched;
-    ABT_bool flag = 9;
-
-    (void)who;
-    must(ABT_xstream_get_main_sched(xstream, &sched));
-    for (int i = 0; i < 3; i++) {
-        ok_err(ABT_thread_migrate_to_pool(nulls[i], arg), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_migrate_to_sched(nulls[i], sched), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_migrate_to_xstream(nulls[i], xstream), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_migrate(nulls[i]), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_set_callback(nulls[i], NULL, NULL), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_set_migratable(nulls[i], ABT_TRUE), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_is_migratable(nulls[i], &flag), ABT_ERR_INV_THREAD);
-    }
-    is_int(flag, 9, "errors store nothing");
-    ok_err(ABT_thread_migrate_to_pool(thread, ABT_POOL_NULL), ABT_ERR_INV_POOL);
-    ok_err(ABT_thread_migrate_to_pool(thread, NULL), ABT_ERR_INV_POOL);
-    ok_err(ABT_thread_migrate_to_pool(thread, parked), ABT_ERR_MIGRATION_TARGET);
-    ok_err(ABT_thread_migrate_to_sched(thread, ABT_SCHED_NULL), ABT_ERR_INV_SCHED);
-    ok_err(ABT_thread_migrate_to_sched(thread, NULL), ABT_ERR_INV_SCHED);
-    ok_err(ABT_thread_migrate_to_xstream(thread, ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
-    ok_err(ABT_thread_migrate_to_xstream(thread, NULL), ABT_ERR_INV_XSTREAM);
-    must(ABT_pool_pop_thread(parked, &thread));
-    must(ABT_pool_push_thread(arg, thread));
-    must(ABT_thread_free(&thread));
-    must(ABT_xstream_free(&xstream));
-    must(ABT_pool_free(&parked));
-}
-
 int main(void)
 {
     ABT_xstream xstream;
@@ -522,7 +487,6 @@ int main(void)
     if (!ABT_NULL) {
         call_as_each(test_primary, self());
         test_main_scheduler();
-        call_as_each(test_errors, pool);
     }
     must(ABT_xstream_free(&xstream));
     ok_abt(ABT_finalize());

@@ -353,51 +353,6 @@ static void test_queries(enum caller who, void *arg)
     must(ABT_pool_free(&parked));
 }
 
-static void test_query_errors(enum caller who, void *arg)
-{
-    const ABT_thread nulls[] = {ABT_THREAD_NULL, ABT_TASK_NULL, NULL};
-    ABT_thread thread = ult_in(arg, do_nothing, NULL);
-    ABT_thread_state state;
-    ABT_xstream xstream;
-    ABT_pool pool;
-    ABT_unit unit;
-    ABT_unit_id unit_id;
-    ABT_thread_attr attr;
-    ABT_bool flag;
-    void *p;
-    void (*func)(void *);
-    size_t size;
-    int id;
-
-    (void)who;
-    for (int i = 0; i < 3; i++) {
-        ABT_thread null = nulls[i];
-        ok_err(ABT_thread_get_last_xstream(null, &xstream), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_state(null, &state), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_last_pool(null, &pool), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_last_pool_id(null, &id), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_unit(null, &unit), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_set_associated_pool(null, arg), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_is_primary(null, &flag), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_is_unnamed(null, &flag), ABT_ERR_INV_THREAD);
-        ok_err(ABT_task_is_unnamed(null, &flag), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_stacksize(null, &size), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_stack(null, &p, &size), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_id(null, &unit_id), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_set_arg(null, NULL), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_arg(null, &p), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_thread_func(null, &func), ABT_ERR_INV_THREAD);
-        ok_err(ABT_thread_get_attr(null, &attr), ABT_ERR_INV_THREAD);
-    }
-    must(ABT_thread_join(thread));
-    ok_err(ABT_thread_set_associated_pool(thread, ABT_POOL_NULL), ABT_ERR_INV_POOL);
-    ok_err(ABT_thread_set_associated_pool(thread, NULL), ABT_ERR_INV_POOL);
-    must(ABT_thread_free(&thread));
-    ok_err(ABT_unit_get_thread(ABT_UNIT_NULL, &thread), ABT_ERR_INV_UNIT);
-    ok_err(ABT_unit_set_associated_pool(ABT_UNIT_NULL, arg), ABT_ERR_INV_UNIT);
-    ok_err(ABT_unit_set_associated_pool(UNTOUCHED(ABT_unit), ABT_POOL_NULL), ABT_ERR_INV_POOL);
-}
-
 /* Who am I, in the older form: for ULTs only. */
 static void test_thread_self(enum caller who, void *arg)
 {
@@ -435,7 +390,6 @@ int main(void)
     call_as_each(test_thread_self, NULL);
     if (!ABT_NULL) {
         call_as_each(yield_to_from, pool_of(xstream));
-        call_as_each(test_query_errors, pool_of(xstream));
         test_to_by_scheduler();
     }
     must(ABT_xstream_free(&xstream));

@@ -41,26 +41,6 @@ static void test_values(void)
     ok_abt(ABT_timer_free(&copy));
 }
 
-static void test_null(ABT_timer null)
-{
-    ABT_timer newtimer = (ABT_timer)(uintptr_t)0x1000, timer = null;
-    double secs = 5.0;
-
-    ok_err(ABT_timer_dup(null, &newtimer), ABT_ERR_INV_TIMER);
-#ifdef ABT_ENABLE_VER_20_API
-    ok(newtimer == (ABT_timer)(uintptr_t)0x1000, "left alone");
-#else
-    ok(newtimer == ABT_TIMER_NULL, "null after an error");
-#endif
-    ok_err(ABT_timer_free(&timer), ABT_ERR_INV_TIMER);
-    ok_err(ABT_timer_start(null), ABT_ERR_INV_TIMER);
-    ok_err(ABT_timer_stop(null), ABT_ERR_INV_TIMER);
-    ok_err(ABT_timer_read(null, &secs), ABT_ERR_INV_TIMER);
-    ok_err(ABT_timer_stop_and_read(null, &secs), ABT_ERR_INV_TIMER);
-    ok_err(ABT_timer_stop_and_add(null, &secs), ABT_ERR_INV_TIMER);
-    ok(secs == 5.0, "errors store nothing");
-}
-
 int main(void)
 {
     struct timespec ts;
@@ -70,10 +50,6 @@ int main(void)
     double diff = ABT_get_wtime() - (double)ts.tv_sec;
     ok(diff >= 0.0 && diff < 5.0, "wall-clock time");
     test_values();
-    if (!ABT_NULL) {
-        test_null(ABT_TIMER_NULL);
-        test_null(NULL);
-    }
     ok_abt(ABT_timer_get_overhead(&overhead));
     ok(overhead >= 0.0 && overhead < 0.001, "overhead %g", overhead);
     return done_testing();

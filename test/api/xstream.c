@@ -441,28 +441,6 @@ static void test_queries(enum caller who, void *arg)
     must(ABT_xstream_free(&xstream));
 }
 
-static void test_query_errors(enum caller who, void *arg)
-{
-    const ABT_xstream nulls[] = {ABT_XSTREAM_NULL, NULL};
-    ABT_xstream_state state = (ABT_xstream_state)9;
-    ABT_sched sched = UNTOUCHED(ABT_sched);
-    ABT_pool pool = UNTOUCHED(ABT_pool);
-    ABT_bool flag = 9;
-    int n = 77;
-
-    (void)who, (void)arg;
-    for (int i = 0; i < 2; i++) {
-        ok_err(ABT_xstream_get_rank(nulls[i], &n), ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_xstream_get_main_sched(nulls[i], &sched), ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_xstream_get_main_pools(nulls[i], 1, &pool), ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_xstream_get_state(nulls[i], &state), ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_xstream_is_primary(nulls[i], &flag), ABT_ERR_INV_XSTREAM);
-    }
-    ok(n == 77 && sched == UNTOUCHED(ABT_sched) && pool == UNTOUCHED(ABT_pool) && state == (ABT_xstream_state)9 &&
-           flag == 9,
-       "errors store nothing");
-}
-
 /* --- What schedulers call --- */
 
 struct schedule {
@@ -608,7 +586,6 @@ int main(void)
     test_events();
     if (!ABT_NULL) {
         call_as_each(test_life_errors, primary);
-        call_as_each(test_query_errors, NULL);
         test_exit_errors();
         call_as_each(test_check_events, primary);
     }
