@@ -19,8 +19,6 @@ LOOKS = {
     "GLT": (VERMILLION, "s"),
     "libabtomp": (VERMILLION, "o"),
     "Argobots": (BLACK, "+"),
-    "Qthreads": (BLACK, "1"),
-    "MassiveThreads": (BLACK, "2"),
     "Boost.Fiber": (BLACK, "o"),
     "pthreads": (BLACK, "x"),
     "libgomp": (BLUE, "<"),

@@ -245,14 +245,6 @@ def ults(name, header, library, path):
     return [Program(name, [compile_one(name.lower(), "cc", [PEERS / "ults.c"], flags, libs)])]
 
 
-def qthreads(path):
-    return ults("Qthreads", "ults_qthreads.h", "-lqthread", path)
-
-
-def massivethreads(path):
-    return ults("MassiveThreads", "ults_massivethreads.h", "-lmyth", path)
-
-
 def glt(_path):
     """Header-only: libabt's program of that name is under it."""
     include = TOP / "addons" / "glt" / "include"
@@ -308,8 +300,6 @@ PEER_PROGRAMS = {
     "Boost.Fiber": Peer(fiber, "g++", "boost/fiber/fiber.hpp", ["-xc++"]),
     "Go": Peer(go, "go"),
     "rayon and tokio": Peer(rust, "cargo", look=rust_lacks),
-    "Qthreads": Peer(qthreads, "cc", "qthread/qthread.h", ["-xc"]),
-    "MassiveThreads": Peer(massivethreads, "cc", "myth/myth.h", ["-xc"]),
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fetches the suites of tests from Debian, without root and without installing: libgomp's from gcc-12-source, LLVM's and
-lit from the source of llvm-toolchain-14. Only the tests are unpacked and kept, by the versions of both."""
+"""Fetches libgomp's suite of tests from Debian's gcc-12-source, without root and without installing. Only the tests are
+unpacked and kept, by version."""
 
 import os
 import pathlib
@@ -12,12 +12,9 @@ import tempfile
 
 RELEASE = "bookworm"
 MIRROR = "http://deb.debian.org/debian"
-GCC, LLVM = "gcc-12-source", "llvm-toolchain-14"
-WANTED = {
-    # Some tests declare what they call by these two headers.
-    "gcc": ("*/libgomp/testsuite/lib*", "*/libgomp/libgomp_g.h", "*/include/gomp-constants.h"),
-    "llvm": ("*/openmp/runtime/test", "*/llvm/utils/lit/lit", "*/llvm/utils/lit/lit.py"),
-}
+GCC = "gcc-12-source"
+# Some tests declare what they call by these two headers.
+WANTED = ("*/libgomp/testsuite/lib*", "*/libgomp/libgomp_g.h", "*/include/gomp-constants.h")
 
 
 class Apt:
@@ -27,7 +24,7 @@ class Apt:
         self.work = work
         for name in ("state/lists/partial", "cache/archives/partial"):
             (work / name).mkdir(parents=True, exist_ok=True)
-        (work / "sources.list").write_text(f"deb {MIRROR} {RELEASE} main\ndeb-src {MIRROR} {RELEASE} main\n")
+        (work / "sources.list").write_text(f"deb {MIRROR} {RELEASE} main\n")
         options = {"Dir::Etc::sourcelist": work / "sources.list", "Dir::Etc::sourceparts": "/dev/null",
                    "Dir::State": work / "state", "Dir::Cache": work / "cache", "Debug::NoLocking": 1,
                    "APT::Sandbox::User": "root" if os.getuid() == 0 else ""}
@@ -48,20 +45,15 @@ def unpack(archive, patterns, to):
 
 
 def download(apt, into):
-    """The packages, unpacked below the directory `into`."""
+    """The package, unpacked below the directory `into`."""
     apt("apt-get", "download", GCC)
-    apt("apt-get", "source", "--download-only", LLVM)
     package = next(apt.work.glob(f"{GCC}_*.deb"))
     subprocess.run(["dpkg-deb", "-x", package, apt.work / "package"], check=True)
-    unpack(next((apt.work / "package").rglob("gcc-12*.tar.xz")), WANTED["gcc"], into / "gcc")
-    unpack(next(apt.work.glob(f"{LLVM}_*.orig.tar.xz")), WANTED["llvm"], into / "llvm")
+    unpack(next((apt.work / "package").rglob("gcc-12*.tar.xz")), WANTED, into / "gcc")
 
 
-def versions(apt):
-    found = {}
-    for package, show in ((GCC, "show"), (LLVM, "showsrc")):
-        found[package] = re.search(r"^Version: (?:\d+:)?(\S+)", apt("apt-cache", show, package), re.M).group(1)
-    return "-".join(found.values())
+def version(apt):
+    return re.search(r"^Version: (?:\d+:)?(\S+)", apt("apt-cache", "show", GCC), re.M).group(1)
 
 
 def newest():
@@ -71,7 +63,7 @@ def newest():
 
 
 def suites(again):
-    """The directory that has gcc/ and llvm/; `again`: looks for newer versions."""
+    """The directory that has gcc/; `again`: looks for a newer version."""
     kept = newest()
     if kept and not again:
         return kept
@@ -82,7 +74,7 @@ def suites(again):
         try:
             apt = Apt(pathlib.Path(work))
             apt("apt-get", "update")
-            place = cache() / versions(apt)
+            place = cache() / version(apt)
             if not (place / "done").exists():
                 shutil.rmtree(place, ignore_errors=True)
                 download(apt, place)
