@@ -5,7 +5,7 @@
 # Those that plan() knows beside the processors in maint/archs.
 known="gcc unity no-futex active ver20-bare delays full musl asan tsan msan soak"
 
-# Those that the fuzzer runs on, and for how many seconds each.
+# Those that the fuzzer runs on, and for how many seconds each: a minute in all.
 fuzzed="gcc delays full asan tsan" fuzz_seconds=12
 
 sanitized="-g -O1 -fno-omit-frame-pointer -fsanitize"
