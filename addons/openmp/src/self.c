@@ -122,6 +122,8 @@ struct abtomp_member *abtomp_root(void)
         abtomp_fail("out of memory");
     struct abtomp_member *me = team->members[0];
     me->icvs = abtomp_env.icvs;
+    int rank;
+    team->root.is_stream = ABT_self_get_xstream_rank(&rank) == ABT_SUCCESS;
     abtomp_current = me;
     if (abtomp_env.places_members)
         root_bind(me);
@@ -161,12 +163,22 @@ static int count_others(const struct abtomp_roots *own)
     return others;
 }
 
+/* Other streams of the program, which have units of their own to run, for a region in a unit of one of them. */
+static int count_streams(const struct abtomp_roots *own)
+{
+    int num = 0;
+    return own->is_stream && ABT_xstream_get_num(&num) == ABT_SUCCESS ? num - 1 : 0;
+}
+
 static int share_of(const struct abtomp_roots *own)
 {
+    int others = count_streams(own);
     /* relaxed: as in roots_add */
-    if (atomic_load_explicit(&num_roots, memory_order_relaxed) <= 1)
-        return abtomp_env.icvs.num_threads;
-    int share = abtomp_env.icvs.num_threads / (count_others(own) + 1);
+    if (atomic_load_explicit(&num_roots, memory_order_relaxed) > 1) {
+        int others_with_regions = count_others(own); /* they may be streams of the program, too */
+        others = others > others_with_regions ? others : others_with_regions;
+    }
+    int share = others > 0 ? abtomp_env.icvs.num_threads / (others + 1) : abtomp_env.icvs.num_threads;
     return share > 0 ? share : 1;
 }
 

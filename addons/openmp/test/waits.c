@@ -6,6 +6,7 @@
 #include <abt.h>
 #include <abtio.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -249,6 +250,31 @@ static void trees(void)
     is_int(leaves, 256, "%d threads: a tree whose leaves sleep", threads);
 }
 
+/* Of a ULT: what it is told, and how many members its region has. */
+static void count_members(void *arg)
+{
+    int *counts = arg;
+    counts[0] = omp_get_max_threads();
+#pragma omp parallel
+#pragma omp atomic
+    counts[1]++;
+}
+
+/* The other streams have units of their own to run. */
+static void shares_of_streams(void)
+{
+    ABT_xstream xstream;
+    ABT_thread ult;
+    int counts[2] = {0}, share = omp_get_num_procs() / 2;
+    must(ABT_xstream_create(ABT_SCHED_NULL, &xstream));
+    must(ABT_thread_create_on_xstream(xstream, count_members, counts, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+    must(ABT_xstream_join(xstream));
+    must(ABT_xstream_free(&xstream));
+    is_int(counts[0], share > 0 ? share : 1, "a region in a ULT has the processors less those of other streams");
+    is_int(counts[1], counts[0], "it has as many members as that");
+}
+
 static void all(int num)
 {
     static const abtio_config configs[] = {{.backend = ABTIO_BACKEND_AUTO}, {.backend = ABTIO_BACKEND_THREADS}};
@@ -265,10 +291,12 @@ static void all(int num)
 int main(void)
 {
     watchdog_begin(0);
+    unsetenv("OMP_NUM_THREADS"); /* it has not been read yet */
     omp_init_lock(&lock);
     omp_init_nest_lock(&nest_lock);
     omp_set_max_active_levels(2);
     must(ABT_init(0, NULL)); /* the thread is a stream of the program */
+    shares_of_streams();
     all(2);
     all(4);
     must(ABT_finalize());
