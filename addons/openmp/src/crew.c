@@ -430,9 +430,18 @@ static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const 
                       bool *has_run)
 {
     abtomp_debts_pay(me, own);
-    if ((await->docked || await->is_relief) && *has_run)
+    if (await->is_relief)
+        return; /* when it finds no more, and when it ends */
+    if (await->docked && *has_run)
         abtomp_crew_ring(me->team);
     *has_run = false;
+}
+
+/* Those that wait for the end of all tasks are told by who has ended the last one, which does not wait for that. */
+void abtomp_crew_tell_over(struct abtomp_team *team)
+{
+    if (abtomp_has_tasks(team) && abtomp_tasks_are_over(team))
+        abtomp_crew_ring(team);
 }
 
 /*
@@ -458,6 +467,8 @@ static bool go_for_others(struct abtomp_member *me, struct abtomp_tasks *own, co
         return false;
     }
     struct abtomp_task *task = find_any(me, own, await);
+    if (!task && await->is_relief && *has_run)
+        abtomp_crew_tell_over(me->team);
     if (!task)
         return crew_sleep(me, own, await, num, has_run);
     abtomp_task_run(me, own, task);

@@ -182,7 +182,9 @@ static void relief_main(void *arg)
     lead->num_reliefs--;
     own->is_free = true;
     ult_end(&ult);
-    abtomp_crew_ring(me->team);
+    abtomp_crew_tell_over(me->team);
+    if (lead->num_reliefs == 0 && post->num_away[ABTOMP_STAYS_RELIEVED] > 0)
+        abtomp_crew_ring(me->team); /* the member itself goes on */
 }
 
 static bool has_no_reliefs(struct abtomp_member *me, void *arg)

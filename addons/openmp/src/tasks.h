@@ -338,6 +338,9 @@ void abtomp_crew_call(struct abtomp_team *team);
 /* The first task since the team had none: who waits is to look for tasks. */
 void abtomp_crew_open(struct abtomp_team *team);
 
+/* A relief leaves the search: rings if there is no task any more. */
+void abtomp_crew_tell_over(struct abtomp_team *team);
+
 /* There is none any more, and all members wait: they are to wait at their own words again. */
 void abtomp_crew_close(struct abtomp_team *team);
 
