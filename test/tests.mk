@@ -33,7 +33,6 @@ unit_tests = \
 	test/unit/mem/chunk \
 	test/unit/mem/nodes \
 	test/unit/mem/pages \
-	test/unit/mem/slab \
 	test/unit/mem/stack \
 	test/unit/os/affinity \
 	test/unit/os/annotate \
@@ -150,10 +149,7 @@ api_tests = \
 # test/clients/*.c: programs in the style of software that uses the interface, on the public header alone.
 # ABT_TEST_STREAMS says how many streams they make.
 client_tests = \
-	test/clients/async_tasks \
-	test/clients/progress_server \
-	test/clients/storage_engine \
-	test/clients/storage_sched
+	test/clients/progress_server
 
 # test/cxx/*: programs in C++, and what comes of it for programs in C.
 if HAVE_CXX
@@ -306,7 +302,6 @@ stress_tests = \
 	test/stress/checked \
 	test/stress/drivers \
 	test/stress/dumps \
-	test/stress/entering \
 	test/stress/footprint \
 	test/stress/fork \
 	test/stress/forkjoin \
@@ -316,19 +311,15 @@ stress_tests = \
 	test/stress/idle_hooks \
 	test/stress/many \
 	test/stress/migrate \
-	test/stress/private_sync \
 	test/stress/signals \
 	test/stress/stack_queries \
 	test/stress/sources \
 	test/stress/producer \
-	test/stress/rendezvous \
 	test/stress/steals \
 	test/stress/tool \
 	test/stress/tool_live \
-	test/stress/uts_matrix \
 	test/stress/wakeups \
-	test/stress/words \
-	test/stress/xstreams
+	test/stress/words
 
 # test/fuzz/*.c: random legal sequences of the whole interface, by a seed. maint/check-fuzz runs it for longer.
 fuzz_tests = test/fuzz/fuzz
