@@ -27,7 +27,6 @@ abt_sources = \
 	src/api/rwlock.c \
 	src/api/sched.c \
 	src/api/sched_config.c \
-	src/api/seconds.c \
 	src/api/self.c \
 	src/api/slot.c \
 	src/api/source.c \

@@ -111,7 +111,6 @@ api_tests = \
 	test/api/sched \
 	test/api/sched_config \
 	test/api/sched_stack \
-	test/api/seconds \
 	test/api/self \
 	test/api/slot \
 	test/api/source \

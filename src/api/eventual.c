@@ -120,13 +120,6 @@ int ABTX_eventual_wait_any_until(int num, ABT_eventual *eventuals, int *index, i
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-int ABTX_eventual_wait_any(int num, ABT_eventual *eventuals, int *index, const struct timespec *abstime)
-{
-    uint64_t deadline_ns = abstime ? abti_clock_deadline(abstime) : ABTI_CLOCK_NEVER;
-    int code = eventual_wait_any(num, eventuals, index, deadline_ns, __func__);
-    return code == ABT_SUCCESS ? code : abti_error(code);
-}
-
 int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
 {
     if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))

@@ -45,17 +45,6 @@ int ABTX_self_remove_switch_hooks(ABTX_switch_link *link)
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-int ABTX_self_set_switch_hooks(const ABTX_switch_hooks *hooks)
-{
-    abti_es *es = abti_es_self;
-    int code = self_check_hooks(es);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    abti_hooks_replace_last(&es->hooks, hooks);
-    abti_switch_choose(es);
-    return ABT_SUCCESS;
-}
-
 /* --- The caller's stack --- */
 
 int ABTX_self_get_stack_room(size_t *room)

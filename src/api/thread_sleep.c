@@ -2,7 +2,6 @@
 /* ABTX_self_sleep and ABTX_after: times. */
 #include <sched.h>
 #include "api/check.h"
-#include "api/idle.h"
 #include "os/clock.h"
 #include "run/yield.h"
 #include "sync/gate.h"
@@ -24,20 +23,16 @@ static void give_way(void)
         sched_yield();
 }
 
-void abti_sleep(uint64_t ns)
+int ABTX_self_sleep(int64_t nanoseconds)
 {
+    uint64_t ns = abti_clock_deadline_of(nanoseconds);
     if (ns < SHORTEST_NS) {
         give_way();
-        return;
+        return ABT_SUCCESS;
     }
     struct abti_gate never = {.open = 0}; /* nobody knows it, so nobody opens it */
     uint64_t now = abti_clock_mono_ns();
     uint64_t deadline_ns = ns < ABTI_CLOCK_NEVER - now ? now + ns : ABTI_CLOCK_NEVER;
     (void)abti_gate_wait_until(&never, ABT_SYNC_EVENT_TYPE_USER, deadline_ns);
-}
-
-int ABTX_self_sleep(int64_t nanoseconds)
-{
-    abti_sleep(abti_clock_deadline_of(nanoseconds));
     return ABT_SUCCESS;
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "api/handles.h"
-#include "api/idle.h"
 #include "idle/idle.h"
 #include "os/clock.h"
 #include "pick/sched.h"
@@ -55,7 +54,7 @@ static int idle_park(abti_es *es, abti_sched *sched, const struct abti_park_set 
     return ABT_SUCCESS;
 }
 
-int abti_check_parking(abti_es *es)
+static int check_parking(abti_es *es)
 {
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
@@ -74,7 +73,8 @@ static int check_pools(int num_pools, const ABT_pool *pools)
     return ABT_SUCCESS;
 }
 
-int abti_park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns)
+/* On its own pools if `pools` is NULL. */
+static int park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns)
 {
     enum { FEW = 16 };
     abti_es *es = abti_es_self;
@@ -100,9 +100,9 @@ int abti_park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns)
 
 int ABTX_xstream_park_until(int num_pools, const ABT_pool *pools, int64_t deadline)
 {
-    int code = abti_check_parking(abti_es_self);
+    int code = check_parking(abti_es_self);
     if (code == ABT_SUCCESS)
-        code = abti_park_until(num_pools, pools, abti_clock_deadline_of(deadline));
+        code = park_until(num_pools, pools, abti_clock_deadline_of(deadline));
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 

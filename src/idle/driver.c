@@ -505,9 +505,7 @@ int abti_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *drive
     if (!new)
         return ABT_ERR_MEM;
     *new = (struct ABTX_driver_opaque){.ops = *ops, .arg = arg};
-    /* The older form of the period: 0 is none there, and what is negative is 0. relaxed: nobody knows the driver yet */
-    int64_t most = ops->max_sleep;
-    abti_store_relaxed(&new->period_ns, most == 0 ? ABTI_CLOCK_NEVER : abti_clock_deadline_of(most));
+    abti_store_relaxed(&new->period_ns, ABTI_CLOCK_NEVER); /* relaxed: nobody knows the driver yet */
     abti_spin_lock(&abti_rt.lock);
     while (new->index < ABTX_MAX_DRIVERS && drivers[new->index])
         new->index++;

@@ -147,10 +147,9 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
 
 /*
  * Sets the hook; NULL: none. On return the hook that was set before is not running any more, unless the caller is in
- * it. Returns an ABT code. The second one sets a hook whose deadline is in seconds.
+ * it. Returns an ABT code.
  */
 int abti_idle_set_hook(abti_es *es, ABTX_wait_fn wait, void *arg) ABTI_MUST_CHECK;
-int abti_idle_set_hook_in_seconds(abti_es *es, ABTX_idle_hook_fn hook, void *arg) ABTI_MUST_CHECK;
 
 /* Adds a poller. Returns an ABT code: INV_ARG when it is there already. */
 int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns) ABTI_MUST_CHECK;

@@ -18,7 +18,6 @@ struct simple {
     union {
         ABTX_poll_fn poll;
         ABTX_wait_fn wait;
-        ABTX_idle_hook_fn hook;
     } fn;
     void *arg;
 };
@@ -33,12 +32,6 @@ static void simple_wait(void *data, int fd, int64_t deadline)
 {
     struct simple *s = data;
     s->fn.wait(s->arg, fd, deadline);
-}
-
-static void simple_wait_in_seconds(void *data, int fd, int64_t deadline)
-{
-    struct simple *s = data;
-    s->fn.hook(s->arg, fd, abti_clock_wtime_at(abti_clock_deadline_of(deadline)));
 }
 
 /* Returns NULL if there is no memory. */
@@ -181,12 +174,4 @@ int abti_idle_set_hook(abti_es *es, ABTX_wait_fn wait, void *arg)
         return make_and_set(es, &(struct simple){.fn.wait = wait, .arg = arg}, &(ABTX_driver_ops){.wait = simple_wait});
     replace_hook(es, NULL);
     return ABT_SUCCESS;
-}
-
-int abti_idle_set_hook_in_seconds(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
-{
-    if (!hook)
-        return abti_idle_set_hook(es, NULL, NULL);
-    return make_and_set(es, &(struct simple){.fn.hook = hook, .arg = arg},
-                        &(ABTX_driver_ops){.wait = simple_wait_in_seconds});
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "os/clock.h"
 
-#include <math.h>
-
 double abti_clock_wtime(void)
 {
     struct timespec ts;
@@ -50,13 +48,4 @@ uint64_t abti_clock_deadline_in(double secs)
     if (!(ns < 9.0e18))
         return ABTI_CLOCK_NEVER;
     return ns < -9.0e18 ? 0 : deadline_from(now, (int64_t)ns);
-}
-
-double abti_clock_wtime_at(uint64_t deadline_ns)
-{
-    if (deadline_ns == ABTI_CLOCK_NEVER)
-        return INFINITY;
-    uint64_t now = abti_clock_mono_ns();
-    double ns = deadline_ns >= now ? (double)(deadline_ns - now) : -(double)(now - deadline_ns);
-    return abti_clock_wtime() + ns / ABTI_NS_PER_SEC;
 }

@@ -39,7 +39,4 @@ ABTI_INLINE int64_t abti_clock_deadline_for_user(uint64_t deadline_ns)
     return deadline_ns < INT64_MAX ? (int64_t)deadline_ns : INT64_MAX;
 }
 
-/* Returns a monotonic deadline as a point in wall-clock time; INFINITY for ABTI_CLOCK_NEVER. */
-double abti_clock_wtime_at(uint64_t deadline_ns);
-
 #endif

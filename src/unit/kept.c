@@ -3,27 +3,10 @@
 
 #include "base/assert.h"
 
-enum { OLDER = 1 };
-
-static bool kept_is_older(const ABTX_switch_link *link)
-{
-    return (uintptr_t)link & OLDER;
-}
-
-static const ABTX_switch_hooks *kept_hooks(const ABTX_switch_link *link)
-{
-    return kept_is_older(link) ? (const ABTX_switch_hooks *)((uintptr_t)link - OLDER) : &link->hooks;
-}
-
-static ABTX_switch_link *kept_next(const ABTX_switch_link *link)
-{
-    return kept_is_older(link) ? NULL : link->next;
-}
-
 /* Returns where the address of the link is stored, or the end of the chain, if it is not there. */
 static ABTX_switch_link **kept_place(ABTX_switch_link **chain, const ABTX_switch_link *link)
 {
-    while (*chain && *chain != link && !kept_is_older(*chain))
+    while (*chain && *chain != link)
         chain = &(*chain)->next;
     return chain;
 }
@@ -46,15 +29,10 @@ bool abti_hooks_remove(ABTX_switch_link **chain, ABTX_switch_link *link)
     return true;
 }
 
-void abti_hooks_replace_last(ABTX_switch_link **chain, const ABTX_switch_hooks *hooks)
-{
-    *kept_place(chain, NULL) = hooks ? (ABTX_switch_link *)((uintptr_t)hooks + OLDER) : NULL;
-}
-
 ABTX_switch_link *abti_hooks_find(ABTX_switch_link *chain, void (*leave)(void *arg))
 {
-    while (chain && kept_hooks(chain)->leave != leave)
-        chain = kept_next(chain);
+    while (chain && chain->hooks.leave != leave)
+        chain = chain->next;
     return chain;
 }
 
@@ -75,10 +53,9 @@ void abti_hooks_take(abti_es *es, ABTX_switch_link *link)
 
 void abti_hooks_leave(abti_es *es)
 {
-    for (const ABTX_switch_link *link = es->hooks; link; link = kept_next(link)) {
-        const ABTX_switch_hooks *hooks = kept_hooks(link);
-        if (hooks->leave)
-            hooks->leave(hooks->arg);
+    for (const ABTX_switch_link *link = es->hooks; link; link = link->next) {
+        if (link->hooks.leave)
+            link->hooks.leave(link->hooks.arg);
     }
     abti_hooks_set(es, NULL);
 }
@@ -86,9 +63,8 @@ void abti_hooks_leave(abti_es *es)
 void abti_hooks_back(ABTX_switch_link *chain)
 {
     abti_hooks_set(abti_es_self, chain);
-    for (const ABTX_switch_link *link = chain; link; link = kept_next(link)) {
-        const ABTX_switch_hooks *hooks = kept_hooks(link);
-        if (hooks->back)
-            hooks->back(hooks->arg);
+    for (const ABTX_switch_link *link = chain; link; link = link->next) {
+        if (link->hooks.back)
+            link->hooks.back(link->hooks.arg);
     }
 }

@@ -6,10 +6,8 @@
  *
  *   whenever a unit starts or goes on, es->hooks is NULL until that unit sets it.
  *
- * It is a chain of links, which the user owns. The last one may be of the older form, ABTX_self_set_switch_hooks, which
- * has no link: then the link before it, or es->hooks, is its address and 1.
- *
- * While it is set es->slow says that switches take the slow form, which is the only one that asks.
+ * It is a chain of links, which the user owns. While it is set es->slow says that switches take the slow form, which is
+ * the only one that asks.
  */
 #ifndef ABTI_UNIT_KEPT_H
 #define ABTI_UNIT_KEPT_H
@@ -35,9 +33,6 @@ bool abti_hooks_remove(ABTX_switch_link **chain, ABTX_switch_link *link);
 
 /* Takes a link out of the chain of the running unit, which has it. */
 void abti_hooks_take(abti_es *es, ABTX_switch_link *link);
-
-/* Replaces the hooks of the older form; NULL: there are none then. */
-void abti_hooks_replace_last(ABTX_switch_link **chain, const ABTX_switch_hooks *hooks);
 
 /* Returns the first link whose `leave` is this one; NULL: there is none. */
 ABTX_switch_link *abti_hooks_find(ABTX_switch_link *chain, void (*leave)(void *arg));

@@ -384,15 +384,15 @@ static void on_back(void *arg)
 
 static void use_hooks(void *arg)
 {
-    static const ABTX_switch_hooks hooks = {on_leave, on_back, NULL};
+    static ABTX_switch_link link = {.hooks = {on_leave, on_back, NULL}};
 
     (void)arg;
-    must(ABTX_self_set_switch_hooks(&hooks));
+    must(ABTX_self_add_switch_hooks(&link));
     must(ABTX_blocking_begin());
     is_int(atomic_load(&leaves), 1, "the ULT's switch hooks hear of its leave");
     must(ABTX_blocking_end());
     is_int(atomic_load(&backs), 1, "and that it is back");
-    must(ABTX_self_set_switch_hooks(NULL));
+    must(ABTX_self_remove_switch_hooks(&link));
 }
 
 static void with_hooks(void)

@@ -108,9 +108,9 @@ static void wait_in(void *data, int fd, int64_t deadline)
     atomic_store(&seen->in_wait, false);
 }
 
-static const ABTX_driver_ops all_ops = {start, end, look_for, wait_in, 0, ABT_FALSE, ABT_FALSE};
-static const ABTX_driver_ops no_wait = {start, end, look_for, NULL, 0, ABT_FALSE, ABT_FALSE};
-static const ABTX_driver_ops brief_ops = {start, end, NULL, NULL, 0, ABT_FALSE, ABT_FALSE};
+static const ABTX_driver_ops all_ops = {start, end, look_for, wait_in, ABT_FALSE, ABT_FALSE};
+static const ABTX_driver_ops no_wait = {start, end, look_for, NULL, ABT_FALSE, ABT_FALSE};
+static const ABTX_driver_ops brief_ops = {start, end, NULL, NULL, ABT_FALSE, ABT_FALSE};
 
 static void make(struct lib *l, const ABTX_driver_ops *ops)
 {
@@ -359,7 +359,7 @@ static void run_units(ABT_xstream stream, int num)
 static void test_poll(void)
 {
     struct seen *seen = &lib.seen[0];
-    ABTX_driver_ops often = no_wait;
+    const ABTX_driver_ops often = no_wait;
     ABT_xstream stream;
 
     must(ABT_init(0, NULL));
@@ -383,20 +383,16 @@ static void test_poll(void)
     run_units(stream, 100);
     is_int(atomic_load(&seen->polls), polls, "one that is detached is not asked");
     unmake(&lib);
-    for (int older = 0; older < 2; older++) {
-        often.max_sleep = older ? 200000 : 0;
-        make(&lib, &often);
-        must(older ? ABT_SUCCESS : ABTX_driver_set_period(lib.driver, 200000));
-        must(ABTX_driver_attach(lib.driver, stream));
-        ok(soon(atomic_load(&seen->tells) > 10), "an idle stream wakes in time to ask");
-        unmake(&lib);
-        often.max_sleep = older ? -1 : 0;
-        make(&lib, &often);
-        must(older ? ABT_SUCCESS : ABTX_driver_set_period(lib.driver, 0));
-        must(ABTX_driver_attach(lib.driver, stream));
-        ok(soon(atomic_load(&seen->tells) > 1000), "or does not sleep");
-        unmake(&lib);
-    }
+    make(&lib, &often);
+    must(ABTX_driver_set_period(lib.driver, 200000));
+    must(ABTX_driver_attach(lib.driver, stream));
+    ok(soon(atomic_load(&seen->tells) > 10), "an idle stream wakes in time to ask");
+    unmake(&lib);
+    make(&lib, &often);
+    must(ABTX_driver_set_period(lib.driver, 0));
+    must(ABTX_driver_attach(lib.driver, stream));
+    ok(soon(atomic_load(&seen->tells) > 1000), "or does not sleep");
+    unmake(&lib);
     must(ABT_xstream_free(&stream));
     must(ABT_finalize());
 }
@@ -606,7 +602,7 @@ static int num_waiting(void)
 
 static void test_one_leader(void)
 {
-    static const ABTX_driver_ops ops = {start, end, look_alone, NULL, -1, ABT_TRUE, ABT_FALSE};
+    static const ABTX_driver_ops ops = {start, end, look_alone, NULL, ABT_TRUE, ABT_FALSE};
     struct spinner spinner = {false, false};
     ABT_xstream streams[2];
     ABT_thread thread;
@@ -614,6 +610,7 @@ static void test_one_leader(void)
 
     must(ABT_init(0, NULL));
     make(&lib, &ops);
+    must(ABTX_driver_set_period(lib.driver, 0));
     for (int i = 0; i < 2; i++) {
         streams[i] = new_xstream();
         must(ABTX_driver_attach(lib.driver, streams[i]));
@@ -639,7 +636,7 @@ static void test_one_leader(void)
 
 static void test_one_waits(void)
 {
-    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, 0, ABT_TRUE, ABT_FALSE};
+    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, ABT_TRUE, ABT_FALSE};
     ABT_xstream streams[2];
 
     must(ABT_init(0, NULL));
@@ -715,7 +712,7 @@ static void take_lead(void *arg)
 /* The leader sleeps in the driver's wait, and another stream takes the lead. */
 static void test_lead(void)
 {
-    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, 0, ABT_TRUE, ABT_FALSE};
+    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, ABT_TRUE, ABT_FALSE};
     ABT_xstream streams[2];
     ABT_thread thread;
 
@@ -829,14 +826,16 @@ static void run_beside(void *arg)
 /* A stream with such a driver is handed over, and the driver is called, started and ended there. */
 static void test_any_thread(void)
 {
-    static const ABTX_driver_ops ops = {start_anywhere, end_anywhere, poll_anywhere, NULL, 100000, ABT_FALSE, ABT_TRUE};
+    static const ABTX_driver_ops ops = {start_anywhere, end_anywhere, poll_anywhere, NULL, ABT_FALSE, ABT_TRUE};
     ABTX_driver drivers[2];
     ABT_xstream stream;
 
     must(ABT_init(0, NULL));
     stream = new_xstream();
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         must(ABTX_driver_create(&ops, NULL, &drivers[i]));
+        must(ABTX_driver_set_period(drivers[i], 100000));
+    }
     must(ABTX_driver_attach(drivers[0], stream));
     wait_for(atomic_load(&any_starts) == 1);
     ABT_thread thread = ult_in(pool_of(stream), stay_in_region, NULL);

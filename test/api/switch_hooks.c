@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ABTX_self_add_switch_hooks, ABTX_self_remove_switch_hooks and the older ABTX_self_set_switch_hooks: a ULT hears of it
+ * ABTX_self_add_switch_hooks and ABTX_self_remove_switch_hooks: a ULT hears of it
  * when it leaves its stream and comes back.
  */
 #include <string.h>
@@ -98,14 +98,14 @@ static void work(void *arg)
 {
     const char *kind = arg;
     struct seen seen = {0};
-    ABTX_switch_hooks hooks = {leave, back, &seen};
+    ABTX_switch_link link = {.hooks = {leave, back, &seen}};
 
     must(ABT_self_get_thread(&hooked));
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         int before = seen.left;
-        must(ABTX_self_set_switch_hooks(&hooks));
+        must(ABTX_self_add_switch_hooks(&link));
         wait_for_it(ways[i]);
-        must(ABTX_self_set_switch_hooks(NULL));
+        must(ABTX_self_remove_switch_hooks(&link));
         ok(seen.left > before && seen.back == seen.left && !seen.away && !wrong, "%s: %s: it left and came back", kind,
            ways[i]);
     }
@@ -118,17 +118,17 @@ static void work(void *arg)
 static void has_none(void *arg)
 {
     struct seen seen = {0};
-    ABTX_switch_hooks hooks = {leave, NULL, &seen}, only_back = {NULL, back, &seen};
+    ABTX_switch_link link = {.hooks = {leave, NULL, &seen}}, only_back = {.hooks = {NULL, back, &seen}};
     (void)arg;
 
-    must(ABTX_self_set_switch_hooks(&hooks));
-    must(ABTX_self_set_switch_hooks(NULL));
+    must(ABTX_self_add_switch_hooks(&link));
+    must(ABTX_self_remove_switch_hooks(&link));
     must(ABT_thread_yield());
     is_int(seen.left, 0, "hooks that were removed are not called");
     seen.away = true;
-    must(ABTX_self_set_switch_hooks(&only_back));
+    must(ABTX_self_add_switch_hooks(&only_back));
     must(ABT_thread_yield());
-    must(ABTX_self_set_switch_hooks(NULL));
+    must(ABTX_self_remove_switch_hooks(&only_back));
     ok(seen.left == 0, "either may be NULL");
 }
 
@@ -171,9 +171,8 @@ static void task(abtx_at here, struct abtx_task *base)
 
 static void has_several(void *arg)
 {
-    static const char names[] = "abco";
+    static const char names[] = "abc";
     ABTX_switch_link links[3];
-    ABTX_switch_hooks older = {note_leave, note_back, (void *)(uintptr_t)&names[3]};
     struct abtx_region region;
     (void)arg;
 
@@ -190,16 +189,12 @@ static void has_several(void *arg)
     here = abtx_fork(here, &forked, task);
     ok_abt(ABTX_self_add_switch_hooks(&links[1]));
     is_order("baBA", "one from outside a region and one in it");
-    must(ABTX_self_set_switch_hooks(&older));
-    is_order("baoBAO", "and one of the older form");
     ok(abtx_join(here - 1), "the task is the forker's");
     ABTX_fork_leave(&region);
-    is_order("baoBAO", "behind the region");
+    is_order("baBA", "behind the region");
     ok_abt(ABTX_self_add_switch_hooks(&links[2]));
     ok_abt(ABTX_self_remove_switch_hooks(&links[1]));
-    is_order("caoCAO", "the one in the middle is removed");
-    must(ABTX_self_set_switch_hooks(NULL));
-    is_order("caCA", "and that of the older form");
+    is_order("caCA", "the one in the middle is removed");
     ok_abt(ABTX_self_remove_switch_hooks(&links[0]));
     ok_abt(ABTX_self_remove_switch_hooks(&links[2]));
     is_order("", "none is left");
@@ -208,17 +203,16 @@ static void has_several(void *arg)
 static void ends_by_exit(void *arg)
 {
     static struct seen seen;
-    static ABTX_switch_hooks hooks = {leave, back, &seen};
+    static ABTX_switch_link link = {.hooks = {leave, back, &seen}};
     (void)arg;
 
-    must(ABTX_self_set_switch_hooks(&hooks));
+    must(ABTX_self_add_switch_hooks(&link));
     ABT_self_exit();
 }
 
 static void in_tasklet(void *arg)
 {
     (void)arg;
-    ok_err(ABTX_self_set_switch_hooks(NULL), ABT_ERR_INV_THREAD);
     ok_err(ABTX_self_add_switch_hooks(NULL), ABT_ERR_INV_THREAD);
     ok_err(ABTX_self_remove_switch_hooks(NULL), ABT_ERR_INV_THREAD);
 }
@@ -226,7 +220,6 @@ static void in_tasklet(void *arg)
 static void *external(void *arg)
 {
     (void)arg;
-    ok_err(ABTX_self_set_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
     ok_err(ABTX_self_add_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
     ok_err(ABTX_self_remove_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
     return NULL;

@@ -102,12 +102,6 @@ void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds)
         abti_futex_wait((uint32_t *)mine, 0, ABTI_CLOCK_NEVER);
 }
 
-double abti_clock_wtime_at(uint64_t ns)
-{
-    (void)ns;
-    return 0.0;
-}
-
 /* --- A stream without pools --- */
 
 /* That of rt/self.c does what this one does with a request that is not a join. */

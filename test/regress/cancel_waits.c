@@ -158,7 +158,6 @@ WAIT(wait_eventual_until, ABT_eventual_timedwait(eventual, NULL, in_a_minute()))
 WAIT(wait_any, ABT_eventual all[20]; for (int i = 0; i < 20; i++) all[i] = i == 10 ? eventual : ABT_EVENTUAL_NULL;
      ABTX_eventual_wait_any_until(20, all, &index_of, ABTX_FOREVER))
 WAIT(wait_any_until, ABTX_eventual_wait_any_until(1, &eventual, &index_of, ABTX_after(INT64_C(60000000000))))
-WAIT(wait_any_by_realtime, ABTX_eventual_wait_any(1, &eventual, &index_of, in_a_minute()))
 WAIT(set_eventual, must(ABT_eventual_set(eventual, NULL, 0)))
 WAIT(wait_future, ABT_future_wait(future))
 WAIT(set_future, must(ABT_future_set(future, NULL)))
@@ -169,7 +168,6 @@ WAIT(meet_at_barrier, must(ABT_barrier_wait(barrier)))
 WAIT(wait_xbarrier, ABT_xstream_barrier_wait(xbarrier))
 WAIT(meet_at_xbarrier, must(ABT_xstream_barrier_wait(xbarrier)))
 WAIT(sleep_long, ABTX_self_sleep(INT64_C(60000000000)))
-WAIT(sleep_seconds, ABTX_thread_sleep(60.0))
 WAIT(join, ABT_thread_join(target))
 WAIT(join_many, ABT_thread list[2] = {none, target}; ABT_thread_join_many(2, list))
 WAIT(join_task, ABT_task_join(target))
@@ -224,11 +222,6 @@ static void hook_nothing(void *unused, int fd, int64_t deadline)
     poll(&poll_fd, 1, 100);
 }
 
-static void hook_seconds(void *unused, int fd, double deadline)
-{
-    hook_nothing(unused, fd, deadline > 0);
-}
-
 static ABT_bool ask_nothing(void *unused, ABTX_work *work)
 {
     (void)unused;
@@ -240,8 +233,6 @@ WAIT(add_poller, must(ABTX_poller_add_every(other, poll_nothing, NULL, 1000000))
 WAIT(remove_poller, ABTX_poller_remove(other, poll_nothing, NULL))
 WAIT(set_hook, must(ABTX_xstream_set_idle_wait(other, hook_nothing, NULL)))
 WAIT(remove_hook, ABTX_xstream_set_idle_wait(other, NULL, NULL))
-WAIT(set_hook_seconds, must(ABTX_xstream_set_idle_hook(other, hook_seconds, NULL)))
-WAIT(remove_hook_seconds, ABTX_xstream_set_idle_hook(other, NULL, NULL))
 WAIT(make_source, must(ABTX_source_create(ask_nothing, NULL, &source)); must(ABTX_source_attach(source, other)))
 WAIT(free_source, ABTX_source_free(&source))
 WAIT(pop_wait, ABT_unit unit; ABT_pool_pop_wait(empty_pool, &unit, 0.01))
@@ -320,13 +311,11 @@ static const struct row {
     {"ABT_eventual_timedwait", AT_ONCE, NULL, wait_eventual_until, set_eventual, NULL},
     {"ABTX_eventual_wait_any_until", AT_ONCE, NULL, wait_any, set_eventual, NULL},
     {"ABTX_eventual_wait_any_until", AT_ONCE, NULL, wait_any_until, set_eventual, NULL},
-    {"ABTX_eventual_wait_any", AT_ONCE, NULL, wait_any_by_realtime, set_eventual, NULL},
     {"ABT_future_wait", LATER, NULL, wait_future, set_future, NULL},
     {"ABT_barrier_wait", LATER, NULL, wait_barrier, meet_at_barrier, NULL},
     {"ABT_xstream_barrier_wait", NATIVE, NULL, wait_xbarrier, meet_at_xbarrier, NULL},
     {"ABTX_word_wait", LATER, NULL, wait_word, change_word, NULL},
     {"ABTX_self_sleep", AT_ONCE, NULL, sleep_long, NULL, NULL},
-    {"ABTX_thread_sleep", AT_ONCE, NULL, sleep_seconds, NULL, NULL},
     {"ABT_thread_join", LATER, make_busy, join, end_busy, free_target},
     {"ABT_thread_join_many", LATER, make_busy, join_many, end_busy, free_target},
     {"ABT_task_join", LATER, make_busy, join_task, end_busy, free_target},
@@ -347,7 +336,6 @@ static const struct row {
     {"ABT_self_resume_suspend_to", LATER, make_blocked, resume_suspend_to, resume_victim, free_target},
     {"ABTX_poller_remove", NATIVE, add_poller, remove_poller, NULL, NULL},
     {"ABTX_xstream_set_idle_wait", NATIVE, set_hook, remove_hook, NULL, NULL},
-    {"ABTX_xstream_set_idle_hook", NATIVE, set_hook_seconds, remove_hook_seconds, NULL, NULL},
     {"ABTX_source_free", NATIVE, make_source, free_source, NULL, NULL},
     {"ABT_pool_pop_wait", NATIVE, NULL, pop_wait, NULL, NULL},
     {"ABT_pool_pop_wait_thread", NATIVE, NULL, pop_wait_thread, NULL, NULL},
@@ -371,10 +359,8 @@ static const struct row {
     {.function = "ABT_cond_free", .end = NOT},
     {.function = "ABT_info_print_all_xstreams", .end = NOT},
     {.function = "ABT_tool_register_thread_callback", .end = NOT}, /* the native thread waits, and keeps nothing */
-    {.function = "ABTX_xstream_park", .end = NOT},
     {.function = "ABTX_xstream_park_until", .end = NOT},
     {.function = "ABTX_xstream_wake", .end = NOT},
-    {.function = "ABTX_poller_add", .end = NOT},
     {.function = "ABTX_poller_add_every", .end = NOT},
     {.function = "ABTX_xstream_enter", .end = NOT},
     {.function = "ABTX_xstream_leave", .end = NOT},

@@ -179,17 +179,17 @@ static bool ends_inside(void)
 static void be_ult(void *arg)
 {
     const char *caller = arg;
-    const ABTX_switch_hooks hooks = {.leave = leave, .back = back};
+    ABTX_switch_link link = {.hooks = {.leave = leave, .back = back}};
 
     be_called(caller);
     is_int(ABTX_RUN(join_stolen, 50), 50, "%s: a join in a region waits for a task that another stream has", caller);
     ok(atomic_load(&elsewhere), "%s: it ran elsewhere", caller);
-    must(ABTX_self_set_switch_hooks(&hooks));
+    must(ABTX_self_add_switch_hooks(&link));
     ok(ends_inside(), "%s: a function that has begun to fork ends in a region", caller);
     int before = atomic_load(&left);
     must(ABTX_self_sleep(1000000));
     ok(atomic_load(&left) > before && left == came_back, "%s: and the hooks are the caller's own after it", caller);
-    must(ABTX_self_set_switch_hooks(NULL));
+    must(ABTX_self_remove_switch_hooks(&link));
 }
 
 static void be_tasklet(void *arg)

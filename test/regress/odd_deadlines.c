@@ -20,7 +20,6 @@ static void wait_for_each(void *arg)
     ABT_cond cond;
     ABT_mutex mutex;
     ABT_eventual eventual;
-    int which;
 
     must(ABT_cond_create(&cond));
     must(ABT_mutex_create(&mutex));
@@ -32,8 +31,6 @@ static void wait_for_each(void *arg)
         must(ABT_mutex_unlock(mutex));
         is_int(ABT_eventual_timedwait(eventual, NULL, &at), ABT_ERR_COND_TIMEDOUT, "%s: eventual, %ld ns", who,
                at.tv_nsec);
-        is_int(ABTX_eventual_wait_any(1, &eventual, &which, &at), ABT_ERR_COND_TIMEDOUT, "%s: any eventual, %ld ns",
-               who, at.tv_nsec);
     }
     must(ABT_eventual_free(&eventual));
     must(ABT_mutex_free(&mutex));

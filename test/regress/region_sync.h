@@ -181,7 +181,6 @@ ROW(ABT_eventual_create, EVENTUAL(ABT_SUCCESS));
 ROW(ABT_eventual_free, WITH(ABT_eventual, ABT_eventual_create(0, &h), ABT_eventual_free(&h)));
 ROW(ABT_eventual_wait, SET_EVENTUAL(ABT_eventual_wait(h, NULL)));
 ROW(ABT_eventual_timedwait, SET_EVENTUAL(ABT_eventual_timedwait(h, NULL, &until)));
-ROW(ABTX_eventual_wait_any, SET_EVENTUAL(ABTX_eventual_wait_any(1, &h, OUT(int), &until)));
 ROW(ABTX_eventual_wait_any_until,
     SET_EVENTUAL(ABTX_eventual_wait_any_until(1, &h, OUT(int), ABTX_after(INT64_C(60000000000)))));
 ROW(ABT_eventual_test, EVENTUAL(ABT_eventual_test(h, NULL, OUT(ABT_bool))));

@@ -151,12 +151,10 @@ ROW(ABT_key_set, KEY(ABT_key_set(h, NULL)));
 ROW(ABT_key_get, KEY(ABT_key_get(h, OUT(void *))));
 ROW(ABTX_self_add_switch_hooks, ABTX_self_add_switch_hooks(NULL));
 ROW(ABTX_self_remove_switch_hooks, ABTX_self_remove_switch_hooks(NULL));
-ROW(ABTX_self_set_switch_hooks, ABTX_self_set_switch_hooks(NULL));
 ROW(ABTX_self_set_slot, ABTX_self_set_slot(0, NULL));
 ROW(ABTX_self_get_slot, ABTX_self_get_slot(0, OUT(void *)));
 ROW(ABTX_self_get_slot_place, ABTX_self_get_slot_place(0, OUT(void *volatile *)));
 ROW(ABTX_self_get_stack_room, ABTX_self_get_stack_room(OUT(size_t)));
-ROW(ABTX_thread_sleep, ABTX_thread_sleep(1e-3));
 ROW(ABTX_self_sleep, ABTX_self_sleep(1000000));
 ROW(ABTX_after, (int)(ABTX_after(1) < 0));
 

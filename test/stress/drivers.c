@@ -108,16 +108,17 @@ static void wait_alone(void *arg, int fd, int64_t deadline)
 }
 
 static const ABTX_driver_ops kinds[DRIVERS] = {
-    {start, end, poll_now, wait_in, 0, ABT_FALSE, ABT_FALSE},
-    {start, end, poll_now, NULL, 300000, ABT_FALSE, ABT_TRUE},
-    {start, end, NULL, NULL, 0, ABT_FALSE, ABT_FALSE},
-    {start, end, poll_alone, wait_alone, 0, ABT_TRUE, ABT_FALSE},
-    {start, end, poll_alone, NULL, -1, ABT_TRUE, ABT_FALSE},
+    {start, end, poll_now, wait_in, ABT_FALSE, ABT_FALSE}, {start, end, poll_now, NULL, ABT_FALSE, ABT_TRUE},
+    {start, end, NULL, NULL, ABT_FALSE, ABT_FALSE},        {start, end, poll_alone, wait_alone, ABT_TRUE, ABT_FALSE},
+    {start, end, poll_alone, NULL, ABT_TRUE, ABT_FALSE},
 };
+
+static const int64_t periods[DRIVERS] = {ABTX_FOREVER, 300000, ABTX_FOREVER, ABTX_FOREVER, 0};
 
 static void make_driver(int i)
 {
     must(ABTX_driver_create(&kinds[libs[i].kind], &libs[i], &libs[i].driver));
+    must(ABTX_driver_set_period(libs[i].driver, periods[libs[i].kind]));
 }
 
 static ABT_xstream make_stream(int i, struct rng *rng)
