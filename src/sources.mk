@@ -106,7 +106,6 @@ abt_sources = \
 	src/pick/sched.c \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
-	src/pool/gang.c \
 	src/pool/leftover.c \
 	src/pool/loot.c \
 	src/pool/make.c \
@@ -115,7 +114,6 @@ abt_sources = \
 	src/pool/pool.c \
 	src/pool/queue.c \
 	src/pool/randws.c \
-	src/pool/reach.c \
 	src/pool/ring.c \
 	src/pool/shortage.c \
 	src/pool/slot.c \

@@ -11,7 +11,6 @@ unit_tests = \
 	test/unit/rt/counters \
 	test/unit/unit/key \
 	test/unit/rt/kvconf \
-	test/unit/pool/gang \
 	test/unit/pool/parking \
 	test/unit/pool/pool \
 	test/unit/pool/queue \
@@ -43,7 +42,6 @@ unit_tests = \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \
-	test/unit/pool/reach \
 	test/unit/stream/courtesy \
 	test/unit/stream/halt \
 	test/unit/stream/nodes \

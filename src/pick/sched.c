@@ -8,7 +8,6 @@
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
-#include "pool/gang.h"
 #include "pool/loot.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
@@ -29,7 +28,7 @@ void abti_sched_enter_pools(abti_es *es, abti_sched *sched)
 {
     abti_assert(es == abti_es_self); /* it may have entered them: a main scheduler that cannot finish runs again */
     if (sched->kind == ABT_SCHED_RANDWS && sched->num_pools > 0 && abti_num_nodes > 1)
-        abti_reach_update(&sched->robber.reach, sched->order, sched->num_pools);
+        abti_robber_note_node(sched->order[0]);
     if (!sched->has_private)
         return;
     for (int i = 0; i < sched->num_pools; i++) {
@@ -89,8 +88,6 @@ ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
 
 void abti_sched_pass_wake(abti_sched *sched)
 {
-    if (sched->gang)
-        abti_gang_settle(sched->gang, sched->in_gang);
     for (int i = 0; i < sched->num_pools; i++) {
         abti_parking_settle(&sched->parkings[i], sched->pools[i]);
         abti_parking_pass(sched->pools[i]);
@@ -137,7 +134,7 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
     abti_sched *sched = calloc(1, sizeof(*sched));
     size_t n = num_pools > 0 ? (size_t)num_pools : 1;
     abti_pool **lists = calloc(n * 2, sizeof(*lists));
-    struct abti_parking *parkings = calloc(n + 1, sizeof(*parkings));
+    struct abti_parking *parkings = calloc(n, sizeof(*parkings));
     if (!sched || !lists || !parkings) {
         free(sched);
         free(lists);
@@ -162,9 +159,6 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
         sched->has_ring = sched->has_ring || abti_pool_answers(pools[i]);
         sched->has_private = sched->has_private || abti_pool_is_private(pools[i]);
     }
-    sched->in_gang = &parkings[n];
-    if (kind == ABT_SCHED_RANDWS)
-        sched->gang = abti_gang_join(num_pools, pools, sched->in_gang);
     abti_spin_lock(&abti_rt.lock);
     sched->id = abti_rt_next_id(&abti_rt.next_sched_id);
     abti_spin_unlock(&abti_rt.lock);
@@ -174,13 +168,6 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
     abti_ledger_made(sched, ABTI_HANDLE_SCHED);
     *out = sched;
     return ABT_SUCCESS;
-}
-
-/* The pools are there still. */
-static void quit_gang(abti_sched *sched)
-{
-    if (sched->gang)
-        abti_gang_quit(sched->gang, sched->num_pools, sched->pools, sched->in_gang);
 }
 
 static void sched_dispose(abti_sched *sched)
@@ -194,7 +181,6 @@ static void sched_dispose(abti_sched *sched)
 
 void abti_sched_unmake(abti_sched *sched)
 {
-    quit_gang(sched);
     /* release: pairs with the acquire of the last drop in abti_pool_drop */
     for (int i = 0; i < sched->num_pools; i++)
         abti_fetch_sub_acq_rel(&sched->pools[i]->num_scheds, 1);
@@ -206,7 +192,6 @@ void abti_sched_destroy(abti_sched *sched)
     abti_annotate_acquire(sched);
     if (sched->def.free)
         sched->def.free(sched);
-    quit_gang(sched);
     for (int i = 0; i < sched->num_pools; i++)
         abti_pool_drop(sched->pools[i]);
     sched_dispose(sched);

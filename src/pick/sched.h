@@ -52,8 +52,6 @@ struct ABT_sched_opaque {
     abti_pool **pools;             /* as given by the user */
     abti_pool **order;             /* in order of choice */
     struct abti_parking *parkings; /* one for each pool of `pools` */
-    struct abti_gang *gang;        /* those that steal from the same pools; NULL: none. Constant */
-    struct abti_parking *in_gang;  /* its entry there */
     struct abti_robber robber;     /* of RANDWS; only its own ES uses it */
     unsigned turn;                 /* counts the pools that were looked at when out of memory (run_another); only its
                                       own ES uses it */

@@ -74,10 +74,8 @@ void abti_loot_fill_locked(abti_pool *pool, struct abti_loot *box, unsigned want
     num = num < ABTI_LOOT_UNITS ? num : ABTI_LOOT_UNITS;
     if (num == 0)
         return;
-    /* relaxed: the pool's lock orders it for those who look there; the fence, or the others take it for a hint */
+    /* relaxed: the pool's lock orders it for those who look there; the others take it for a hint */
     abti_fetch_or_relaxed(&pool->filled, loot_bit((unsigned)(box - boxes_of(pool))));
-    /* release: pairs with the fence in abti_gang_finds_empty, for those who find that the ring has become empty */
-    abti_fence_release();
     for (uint32_t i = 0; i < num; i++)
         box->units[i] = abti_ring_pop(&pool->ring, true);
     box->first = 0;

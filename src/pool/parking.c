@@ -4,7 +4,6 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
-#include "pool/gang.h"
 
 /* Ends the expectation that the thread comes to the pool, whose lock the caller holds. */
 static void parking_settle(struct abti_parking *p, abti_pool *pool)
@@ -73,14 +72,10 @@ static abti_wakeup claim_lookout(abti_pool *pool)
     if (ABTI_LIKELY(!abti_lookout_is_needed(&pool->lookout)) || pool->lookout.parking)
         return NULL;
     abti_wakeup wakeup = NULL;
-    struct abti_parking *prev;
     /* The last of the list, which is the last to be woken for a unit. relaxed: the lock is held */
     for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first) ? pool->parked.last : NULL; p && !wakeup;
-         p = prev) {
-        prev = p->prev; /* the deputy of an empty gang is taken out */
-        if (abti_parking_is_deputy(p))
-            wakeup = abti_gang_claim_locked((struct abti_deputy *)p, pool, false, true);
-        else if (p->may_look_out)
+         p = p->prev) {
+        if (p->may_look_out)
             wakeup = abti_sleeper_claim(p->sleeper);
     }
     return wakeup;
@@ -117,10 +112,10 @@ void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
 
 /* --- The list --- */
 
-/* relaxed, here and below: the lock orders the list, and who reads it without has a fence, or takes it for a hint */
-void abti_parking_link(struct abti_parking_list *list, struct abti_parking *p)
+/* relaxed, here and below: the lock orders the list, and who reads it without takes it for a hint */
+static void link_parking(struct abti_parking_list *list, struct abti_parking *p)
 {
-    abti_assert(!abti_load_relaxed(&p->linked));
+    abti_assert(!p->linked);
     p->next = NULL;
     p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
     list->last = p;
@@ -128,13 +123,12 @@ void abti_parking_link(struct abti_parking_list *list, struct abti_parking *p)
         p->prev->next = p;
     else
         abti_store_relaxed(&list->first, p);
-    /* release: pairs with the acquire in abti_gang_finds_empty */
-    abti_store_release(&p->linked, true);
+    p->linked = true;
 }
 
-void abti_parking_unlink(struct abti_parking_list *list, struct abti_parking *p)
+static void unlink_parking(struct abti_parking_list *list, struct abti_parking *p)
 {
-    abti_assert(abti_load_relaxed(&p->linked));
+    abti_assert(p->linked);
     if (p->next)
         p->next->prev = p->prev;
     else
@@ -142,13 +136,13 @@ void abti_parking_unlink(struct abti_parking_list *list, struct abti_parking *p)
     if (p->prev)
         p->prev->next = p->next;
     else
-        abti_store_relaxed(&list->first, p->next); /* relaxed, as the next: as in abti_parking_link */
-    abti_store_relaxed(&p->linked, false);
+        abti_store_relaxed(&list->first, p->next); /* relaxed: as in link_parking */
+    p->linked = false;
 }
 
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
-    abti_assert(s && !abti_load_relaxed(&p->linked)); /* relaxed: the caller links it */
+    abti_assert(s && !p->linked);
     /* A racy read comes first, so that an ES which is busy with the pool is not disturbed needlessly. */
     p->until_ns = ABTI_CLOCK_NEVER;
     if (!abti_pool_is_user(pool) && !is_empty_for(pool, s)) {
@@ -158,7 +152,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     p->sleeper = s;
     abti_pool_lock(abti_es_self, pool);
     parking_settle(p, pool);
-    abti_parking_link(&pool->parked, p);
+    link_parking(&pool->parked, p);
     if (p->may_look_out)
         stand_lookout(p, pool);
     bool empty = abti_pool_is_user(pool) || is_empty_for(pool, s);
@@ -176,10 +170,10 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
 
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken)
 {
-    if (!abti_load_relaxed(&p->linked)) /* relaxed: the caller has linked it */
+    if (!p->linked)
         return;
     abti_pool_lock(abti_es_self, pool);
-    abti_parking_unlink(&pool->parked, p);
+    unlink_parking(&pool->parked, p);
     abti_wakeup wakeup = NULL;
     if (ABTI_UNLIKELY(pool->lookout.parking == p)) {
         pool->lookout.parking = NULL;
@@ -204,19 +198,15 @@ static abti_wakeup parking_claim(struct abti_parking *p, abti_pool *pool)
 /*
  * Picks one among the sleepers whose own pool this is, or among the others. Those that have been woken already, for
  * this pool or another, look at all of their pools anyway, so that another one is woken. The lookout comes last, since
- * another one would have to be woken in its place. `anyway`: though enough of a gang are coming. relaxed: the lock
- * orders the list.
+ * another one would have to be woken in its place. relaxed: the lock orders the list.
  */
-static abti_wakeup claim_among(abti_pool *pool, bool own, bool anyway)
+static abti_wakeup claim_among(abti_pool *pool, bool own)
 {
-    struct abti_parking *lookout = pool->lookout.parking, *next;
+    struct abti_parking *lookout = pool->lookout.parking;
     abti_wakeup wakeup = NULL;
     abti_assert(abti_pool_is_locked(pool));
-    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = next) {
-        next = p->next; /* the deputy of an empty gang is taken out */
-        if (abti_parking_is_deputy(p))
-            wakeup = abti_gang_claim_locked((struct abti_deputy *)p, pool, own, anyway);
-        else if (p->own == own && p != lookout)
+    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = p->next) {
+        if (p->own == own && p != lookout)
             wakeup = parking_claim(p, pool);
     }
     return !wakeup && lookout && lookout->own == own ? parking_claim(lookout, pool) : wakeup;
@@ -228,15 +218,15 @@ static bool has_surplus(abti_pool *pool)
     return abti_pool_is_user(pool) || abti_pool_num_locked(pool) > pool->num_coming;
 }
 
-static abti_wakeup parking_claim_one(abti_pool *pool, bool anyway)
+static abti_wakeup parking_claim_one(abti_pool *pool)
 {
-    abti_wakeup owner = claim_among(pool, true, anyway);
-    return owner ? owner : claim_among(pool, false, anyway);
+    abti_wakeup owner = claim_among(pool, true);
+    return owner ? owner : claim_among(pool, false);
 }
 
 abti_wakeup abti_parking_claim_slow(abti_pool *pool)
 {
-    return has_surplus(pool) ? parking_claim_one(pool, false) : NULL;
+    return has_surplus(pool) ? parking_claim_one(pool) : NULL;
 }
 
 void abti_parking_unlock_and_wake(abti_pool *pool)
@@ -258,7 +248,7 @@ void abti_parking_pass(abti_pool *pool)
 void abti_parking_offer(abti_pool *pool)
 {
     abti_pool_lock(abti_es_self, pool);
-    abti_wakeup wakeup = parking_claim_one(pool, true);
+    abti_wakeup wakeup = parking_claim_one(pool);
     abti_pool_unlock(abti_es_self, pool);
     abti_wakeup_send(wakeup);
 }

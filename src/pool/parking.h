@@ -7,18 +7,15 @@
 #include "rt/types.h"
 #include "wait/sleeper.h"
 
-/*
- * One sleeper's entry in one pool's list of those that wait for a unit, or in that of its gang, which stands for many
- * pools (pool/gang.h). It is guarded by the list's lock.
- */
+/* One sleeper's entry in one pool's list of those that wait for a unit. It is guarded by the pool's lock. */
 struct abti_parking {
     struct abti_parking *next, *prev;
-    struct abti_sleeper *sleeper; /* NULL: this is the deputy of a gang */
-    bool own;                     /* the pool is the sleeper's own; the others only steal from it. Constant */
+    struct abti_sleeper *sleeper;
+    bool own;   /* the pool is the sleeper's own; the others only steal from it. Constant */
     bool seeks; /* when woken, its thread looks at the pool for a unit, and tells when it stops looking. Constant */
-    bool may_look_out;    /* its thread is a stream that looks at events after its sleep. Constant */
-    _Atomic(bool) linked; /* of a deputy it is read without the lock */
-    bool coming;          /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
+    bool may_look_out; /* its thread is a stream that looks at events after its sleep. Constant */
+    bool linked;       /* its thread alone changes it, which may read it without the lock */
+    bool coming;       /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
     uint64_t until_ns; /* its thread may sleep so long: as the lookout of the pool no longer than to its next look, see
                           pool/lookout.h */
 };
@@ -28,15 +25,6 @@ struct abti_parking_list {
     _Atomic(struct abti_parking *) first; /* also looked at without the lock */
     struct abti_parking *last;
 };
-
-ABTI_INLINE bool abti_parking_is_deputy(const struct abti_parking *p)
-{
-    return !p->sleeper;
-}
-
-/* Adds an entry to the end of a list, and takes one out. The list's lock is held. */
-void abti_parking_link(struct abti_parking_list *list, struct abti_parking *p);
-void abti_parking_unlink(struct abti_parking_list *list, struct abti_parking *p);
 
 /*
  * Enters a pool's list. Returns false when the pool is not empty. A push that puts its unit in before the lock was
@@ -57,13 +45,11 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken);
  */
 void abti_parking_settle(struct abti_parking *p, abti_pool *pool);
 
-/* Several pools to sleep on at once, with an entry for each pool, and one in the list of a gang that sees to some. */
+/* Several pools to sleep on at once, with an entry for each pool. */
 struct abti_park_set {
     int num;
     abti_pool **pools;
     struct abti_parking *parkings;
-    struct abti_gang *gang; /* NULL: there is none */
-    struct abti_parking *in_gang;
 };
 
 /*

@@ -115,8 +115,6 @@ struct ABT_pool_opaque {
     void *impl;                    /* belongs to the implementation; constant */
     int id;
     _Atomic(int32_t) num_scheds; /* schedulers that use it */
-    struct abti_deputy *deputy;  /* of a RANDWS pool: it stands for streams that sleep on many pools, see pool/gang.h.
-                                    Constant while a scheduler of the gang uses the pool; NULL: there is none */
 
     struct abti_parking_list parked /* lock: streams that sleep until a unit comes */
         ABTI_ALIGNED(ABTI_CACHE_LINE);

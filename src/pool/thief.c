@@ -38,21 +38,27 @@ uint32_t abti_robber_choose(struct abti_robber *robber, uint32_t num)
     return (uint32_t)(((uint64_t)x * num) >> 32);
 }
 
-int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num)
+void abti_robber_note_node(abti_pool *own)
 {
-    struct abti_reach *reach = &robber->reach;
-    abti_reach_update(reach, order, num);
-    uint32_t near = reach->num_near, far = (uint32_t)num - 1 - near;
-    if (far > 0 && abti_reach_is_far(reach))
-        return 1 + (int)(near + abti_robber_choose(robber, far));
-    return 1 + (int)abti_robber_choose(robber, near);
+    uint8_t node = (uint8_t)(abti_nodes_here() + 1);
+    if (abti_load_relaxed(&own->node) != node) /* relaxed: it is a hint */
+        abti_store_relaxed(&own->node, node);
 }
 
-/* One that rests has not looked. */
-void abti_robber_learn_slow(struct abti_robber *robber, int at, bool found)
+/* One of its own node, if one of a few is: what is in another node is far from it, and so are the lines it disturbs. */
+int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num)
 {
-    if (found || robber->thief.rest_ns == 0)
-        abti_reach_learn(&robber->reach, at, found);
+    enum { TRIES = 4 };
+    int at = 0;
+    abti_robber_note_node(order[0]);
+    uint8_t own = abti_load_relaxed(&order[0]->node);
+    for (int i = 0; i < TRIES; i++) {
+        at = 1 + (int)abti_robber_choose(robber, (uint32_t)num - 1);
+        uint8_t node = abti_load_relaxed(&order[at]->node); /* relaxed: it is a hint; 0: nobody has said so */
+        if (node == 0 || node == own)
+            break;
+    }
+    return at;
 }
 
 /*

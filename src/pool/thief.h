@@ -5,14 +5,12 @@
 
 #include "base/assert.h"
 #include "os/nodes.h"
-#include "pool/reach.h"
 #include "pool/thief_policy.h"
 #include "rt/types.h"
 
 /* What a scheduler that steals remembers. It is used by its ES alone. */
 struct abti_robber {
     struct abti_thief thief;
-    struct abti_reach reach;
     abti_pool *left_in; /* one that it serves, with what it has taken beside the first unit; NULL: nothing is left */
     uint32_t random;    /* state of its choice, never 0 */
     int seen;           /* the index, in order of choice, of a pool of others that has not looked empty; 0: none */
@@ -39,13 +37,15 @@ bool abti_thief_rests(struct abti_robber *robber);
 /* Returns one of the numbers below `num` at random. */
 uint32_t abti_robber_choose(struct abti_robber *robber, uint32_t num);
 
+/* Notes in which NUMA node its own pool is: that of the caller's stream. */
+void abti_robber_note_node(abti_pool *own);
+
 /* With several NUMA nodes. */
 int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num);
-void abti_robber_learn_slow(struct abti_robber *robber, int at, bool found);
 
 /*
  * Returns the index of the next pool of others to look at, of `num` pools in order of choice, of which the first is its
- * own. They are in another order afterwards.
+ * own.
  */
 ABTI_INLINE int abti_robber_aim(struct abti_robber *robber, abti_pool **order, int num)
 {
@@ -57,13 +57,6 @@ ABTI_INLINE int abti_robber_aim(struct abti_robber *robber, abti_pool **order, i
     if (ABTI_UNLIKELY(abti_num_nodes > 1))
         return abti_robber_aim_slow(robber, order, num);
     return 1 + (int)abti_robber_choose(robber, (uint32_t)num - 1);
-}
-
-/* Learns whether there was something for it in the pool at which it has looked. */
-ABTI_INLINE void abti_robber_learn(struct abti_robber *robber, int at, bool found)
-{
-    if (ABTI_UNLIKELY(abti_num_nodes > 1))
-        abti_robber_learn_slow(robber, at, found);
 }
 
 #endif

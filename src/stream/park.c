@@ -5,7 +5,6 @@
 #include "idle/idle.h"
 #include "os/clock.h"
 #include "pick/sched.h"
-#include "pool/gang.h"
 #include "stream/events.h"
 #include "stream/source.h"
 #include "sync/timer.h"
@@ -56,24 +55,18 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
            asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN);
 }
 
-/* Enters the list of the gang, and those of the pools that it does not see to. False: some pool has a unit. */
+/* Enters the lists of the pools. False: some pool has a unit. */
 static bool park_enter(abti_es *es, const struct abti_park_set *set)
 {
     bool all_empty = true;
     abti_assert(es == abti_es_self);
-    if (set->gang)
-        abti_gang_enter(set->gang, set->in_gang, &es->sleeper);
     for (int i = 0; i < set->num && all_empty; i++)
-        all_empty = abti_gang_sees_to(set->gang, set->pools[i])
-                        ? abti_gang_finds_empty(set->pools[i])
-                        : abti_parking_enter(&set->parkings[i], set->pools[i], &es->sleeper);
+        all_empty = abti_parking_enter(&set->parkings[i], set->pools[i], &es->sleeper);
     return all_empty;
 }
 
 static void park_leave(const struct abti_park_set *set, bool woken)
 {
-    if (set->gang)
-        abti_gang_leave(set->gang, set->in_gang);
     for (int i = 0; i < set->num; i++)
         abti_parking_leave(&set->parkings[i], set->pools[i], woken);
 }
@@ -115,7 +108,7 @@ void abti_es_leave_park(abti_es *es)
 
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
 {
-    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings, sched->gang, sched->in_gang};
+    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
     abti_es_park_on(es, sched, &set, deadline_ns);
 }
 

@@ -51,7 +51,6 @@ static const void *thief_peek(abti_sched *sched)
         if (abti_pool_is_user(pool))
             return &abti_courtesy_mine;
         bool is_empty = abti_pool_is_empty(pool);
-        abti_robber_learn(robber, at, !is_empty);
         if (!is_empty) {
             robber->seen = at;
             /* relaxed: a racy read */

@@ -17,7 +17,6 @@ static abti_unit *randws_pick(abti_sched *sched, abti_unit *self)
     int at = abti_robber_aim(robber, sched->order, sched->num_pools);
     abti_pool *victim = sched->order[at];
     unit = abti_steal(robber, victim);
-    abti_robber_learn(robber, at, unit != NULL);
     if (!unit && self && self->pool == victim)
         return self;
     if (unit)

@@ -215,7 +215,6 @@ const struct model_program model_programs[] = {
 };
 
 const struct model_kept model_kept[] = {
-    {"abti_loot_fill_locked", "fence", NULL, "only a gang looks at the ring and the boxes without the lock"},
     {"boxes_of", "boxes", NULL, "publishes zeros that memset has stored, which the checker does not see"},
     {"make_boxes", "boxes", NULL, "likewise"},
     {0},

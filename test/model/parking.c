@@ -258,7 +258,6 @@ const struct model_kept model_kept[] = {
     {"sleep_and_look", "requests", "acquire", "likewise; the other is a hint, how long to sleep"},
     {"abti_sched_request", "sched->use", "relaxed", "no program here makes a stacked scheduler"},
     {"abti_sched_request", "sched->es", "acquire", "no program here changes the scheduler"},
-    {"abti_parking_link", "linked", "relaxed", "only a gang reads it without the lock"},
     {"abti_pool_count_left_slow", "shared_left", "relaxed", "counts.c has it"},
     {0},
 };

@@ -2,7 +2,7 @@
 /*
  * No stream sleeps while a pool that it serves has a unit. Chains of pairs of units: one of a pair keeps its stream,
  * without giving way, until the other has run, on another stream, and has made the next pair. Each stream serves two
- * pools, or all of them, as a gang of thieves does, and each pool is served by more streams than are ever kept; most of
+ * pools, or all of them, as thieves do, and each pool is served by more streams than are ever kept; most of
  * them sleep. A wake that is lost, or used up by who runs something else, stops a chain.
  */
 #include "stress.h"
