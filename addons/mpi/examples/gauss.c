@@ -26,7 +26,7 @@
 
 enum { TO_LOWER, TO_UPPER, DIRECTIONS }; /* of a message: in its tag, with the column of blocks */
 
-static int rank, num_ranks, edge = 64, side = 1024, num_iterations = 60;
+static int rank, num_ranks, edge = 128, side = 2048, num_iterations = 50;
 static int rows, columns; /* of blocks, in this process */
 static ptrdiff_t width;   /* of a row of cells with its rim */
 static double *cells;     /* with a rim: rows of other processes, and the walls */
