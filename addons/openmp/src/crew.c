@@ -393,7 +393,7 @@ static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const
  * Waits for the bell while reliefs look for tasks: the stream asks for one when the caller has left it. True: the wait
  * has ended. It does not count as hungry, so that no maker of tasks rings for it.
  */
-static bool crew_stand_by(struct abtomp_member *me, const struct abtomp_await *await, int num)
+static bool crew_stand_by(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, int num)
 {
     struct abtomp_team *team = me->team;
     /* relaxed, all: the fence orders them. seq_cst: pairs with the fence in ring_for */
@@ -402,9 +402,11 @@ static bool crew_stand_by(struct abtomp_member *me, const struct abtomp_await *a
     atomic_thread_fence(memory_order_seq_cst);
     bool is_over = await->done(me, await->arg);
     if (!is_over) {
+        own->stands_by = true;
         abtomp_stay_as(ABTOMP_STAYS_RELIEVED);
         abtomp_wait(&team->bell, bell, team, num); /* acquire: as in crew_sleep */
         abtomp_stay_as(ABTOMP_STAYS_UNSEEN);
+        own->stands_by = false;
     }
     atomic_fetch_sub_explicit(&team->waiting, ABTOMP_RESTS, memory_order_relaxed);
     return is_over;
@@ -460,7 +462,7 @@ static bool go_for_others(struct abtomp_member *me, struct abtomp_tasks *own, co
 {
     int num = await->docked ? (int)(await->docked & ABTOMP_GO_NUM) : me->team->num;
     if (ABTOMP_UNLIKELY(await->takes_any && own->num_reliefs > 0))
-        return crew_stand_by(me, await, num);
+        return crew_stand_by(me, own, await, num);
     uint64_t until_ns = await->takes_any && !await->is_relief ? learn_return(&own->thief) : 0;
     if (until_ns > 0) {
         crew_rest(me->team, num, until_ns);

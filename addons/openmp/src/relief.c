@@ -150,15 +150,13 @@ struct relief {
 static bool relief_is_over(struct abtomp_member *me, void *arg)
 {
     const struct relief *relief = arg;
-    const uint32_t *num_away = relief->post->num_away;
     ABT_bool is_alone = ABT_TRUE;
     (void)me;
     (void)ABTX_self_is_alone(&is_alone);
     if (!is_alone || relief->lead->num_looking > 0 || abtomp_now_ns() - relief->begun_ns > TURN_NS)
         return true;
-    /* The last one leaves the tasks to a member that stands by. */
-    return num_away[ABTOMP_STAYS_UNSEEN] == 0 &&
-           (num_away[ABTOMP_STAYS_RELIEVED] == 0 || relief->lead->num_reliefs == 1);
+    /* The last one leaves the tasks to a member that stands by. Otherwise somebody has to wait. */
+    return relief->lead->stands_by ? relief->lead->num_reliefs == 1 : relief->post->num_away[ABTOMP_STAYS_UNSEEN] == 0;
 }
 
 /* What the ULT of a relief runs. The thread's own variables are not used after others have run. */
@@ -183,8 +181,8 @@ static void relief_main(void *arg)
     own->is_free = true;
     ult_end(&ult);
     abtomp_crew_tell_over(me->team);
-    if (lead->num_reliefs == 0 && post->num_away[ABTOMP_STAYS_RELIEVED] > 0)
-        abtomp_crew_ring(me->team); /* the member itself goes on */
+    if (lead->stands_by && lead->num_reliefs <= lead->num_looking)
+        abtomp_crew_ring(me->team); /* the member itself goes on, or the last relief ends, which only waits for tasks */
 }
 
 static bool has_no_reliefs(struct abtomp_member *me, void *arg)

@@ -122,6 +122,7 @@ struct abtomp_tasks {
     struct abtomp_tasks *lead;          /* of the member that this one relieves, itself if it is no relief. Constant */
     bool is_free;                       /* the relief does not run */
     bool is_guest;                      /* the thread's stream, which asks for reliefs, is the program's */
+    bool stands_by;                     /* of the lead: it waits, and leaves tasks to its reliefs */
     uint32_t num_reliefs;               /* of the lead: that run, or wait; */
     uint32_t num_looking;               /* how many of it and of those wait for any task; */
     uint32_t docked;                    /* that of its wait, if the lead has left the region */
