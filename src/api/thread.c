@@ -40,17 +40,6 @@ static ABTI_NOINLINE int thread_create_slow(ABT_pool pool, void (*func)(void *),
     return code == ABT_SUCCESS ? code : abti_error_in(code, "ABT_thread_create");
 }
 
-/* Creates a plain named ULT in a user-defined pool, on an ES. */
-static ABTI_NOINLINE ABTI_HOT int thread_create_user(abti_es *es, ABT_pool pool, void (*func)(void *), void *arg,
-                                                     ABT_thread *newthread)
-{
-    int code = abti_create_quick_user(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
-    if (ABTI_LIKELY(code == ABT_SUCCESS))
-        return ABT_SUCCESS;
-    ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
-    return abti_error_in(code, "ABT_thread_create");
-}
-
 /* Creates a plain named ULT in another pool, on an ES. */
 static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*func)(void *), void *arg,
                                                        ABT_thread_attr attr, ABT_thread *newthread)
@@ -60,8 +49,6 @@ static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*fun
         return thread_create_slow(pool, func, arg, attr, newthread);
     if (abti_cpu_is_set(&pool->quick_shared))
         return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
-    if (abti_cpu_is_set(&pool->quick_user))
-        return thread_create_user(es, pool, func, arg, newthread);
     return thread_create_slow(pool, func, arg, attr, newthread);
 }
 

@@ -61,22 +61,6 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
     return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, abti_pool_is_shared_fifo(pool));
 }
 
-/* The second half for a user-defined pool. The first is abti_create_may_be_quick and pool->quick_user. */
-ABTI_INLINE int abti_create_quick_user(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
-                                       ABT_thread *handle)
-{
-    abti_assert(abti_pool_is_user(pool) && handle);
-    abti_unit *unit = abti_create_unqueued_quick(es, pool, func, arg, flags);
-    int code = abti_unit_enter(unit, pool);
-    if (ABTI_UNLIKELY(code != ABT_SUCCESS)) {
-        abti_unit_release(abti_es_self, unit);
-        return code;
-    }
-    *handle = unit; /* this comes before the push: the unit may run at once */
-    pool->ops->push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return ABT_SUCCESS;
-}
-
 /*
  * Revival has the same two halves, for a private pool: the unit has ended, and is plain. The caller has seen that its
  * handle is none that is to be looked at.

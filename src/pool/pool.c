@@ -70,7 +70,6 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
         inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.observed && !abti_ledger_on && !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_shared, quick && abti_pool_is_shared(pool));
-    abti_store_relaxed(&pool->quick_user, quick && abti_pool_is_user(pool));
     if (!abti_pool_is_private(pool))
         return;
     abti_pool_lock(abti_es_self, pool);

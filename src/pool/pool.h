@@ -131,7 +131,6 @@ struct ABT_pool_opaque {
     bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
                                         read it without the lock */
-    _Atomic(bool) quick_user;        /* the same for a user-defined one */
     bool automatic;                  /* freed with the last scheduler that uses it */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
     _Atomic(bool) is_reported;       /* others than the host have used it, which has been reported. Anybody */
