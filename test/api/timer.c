@@ -21,7 +21,7 @@ static void test_values(void)
     nap();
     ok_abt(ABT_timer_stop(timer));
     ok_abt(ABT_timer_read(timer, &secs));
-    ok(secs >= 0.003 && secs < 60, "seconds between start and stop: %g", secs);
+    ok(secs >= 0.003, "seconds between start and stop: %g", secs);
     nap();
     ok_abt(ABT_timer_read(timer, &again));
     ok(again == secs, "reading does not stop");
@@ -51,6 +51,6 @@ int main(void)
     ok(diff >= 0.0 && diff < 5.0, "wall-clock time");
     test_values();
     ok_abt(ABT_timer_get_overhead(&overhead));
-    ok(overhead >= 0.0 && overhead < 0.001, "overhead %g", overhead);
+    ok(overhead >= 0.0, "overhead %g", overhead);
     return done_testing();
 }

