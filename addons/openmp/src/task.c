@@ -533,12 +533,12 @@ static bool is_crowded(const struct abtomp_member *me, const struct abtomp_tasks
 /* Whether a task is run by who makes it, at once. `special` are those of its flags by which it may have to wait. */
 static inline bool runs_at_once(const struct abtomp_member *me, const struct abtomp_tasks *own, unsigned special)
 {
-    if (special != 0 && !abtomp_runs_alone(me))
-        return !(special & ABTOMP_TASK_DETACH) && is_crowded(me, own);
-    if (!abtomp_runs_alone(me))
-        return ABTOMP_UNLIKELY(is_full(me, own));
     /* Others that have not ended have unfulfilled events, or depend on such. */
-    return special == 0 || (!(special & ABTOMP_TASK_DETACH) && !abtomp_has_tasks(me->team));
+    if (abtomp_runs_alone(me))
+        return special == 0 || (!(special & ABTOMP_TASK_DETACH) && !abtomp_has_tasks(me->team));
+    if (special != 0)
+        return !(special & ABTOMP_TASK_DETACH) && is_crowded(me, own);
+    return ABTOMP_UNLIKELY(is_full(me, own));
 }
 
 /* A task of any kind. */
