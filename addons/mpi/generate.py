@@ -173,7 +173,7 @@ def main(table, out):
         "};\n\nextern struct abtmpi_real abtmpi_real;\n\n#endif\n")
     (out / "wrappers.c").write_text(
         "/* Made by generate.py from functions.tsv and mpi.h. */\n#include <stdlib.h>\n\n#include <real.h>\n"
-        "#include \"call.h\"\n#include \"finish.h\"\n\n" + "\n".join(code) +
+        "#include \"call.h\"\n#include \"finish.h\"\n#include \"region.h\"\n\n" + "\n".join(code) +
         "\nstruct abtmpi_real abtmpi_real;\n\n__attribute__((constructor)) static void resolve(void)\n{\n" +
         "".join(f"    abtmpi_real.{name} = (__typeof__(PMPI_{name}) *)abtmpi_next(\"PMPI_{name}\");\n"
                 for name in sorted(real)) + "}\n")

@@ -12,7 +12,9 @@ mpi_sources = \
 	addons/mpi/src/host.c \
 	addons/mpi/src/host.h \
 	addons/mpi/src/progress.c \
-	addons/mpi/src/progress.h
+	addons/mpi/src/progress.h \
+	addons/mpi/src/region.c \
+	addons/mpi/src/region.h
 mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/src $(addon_delays)
 if ASSERT
 mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
@@ -27,7 +29,7 @@ if HAVE_ABTMPI_OPENMPI
 mpis += openmpi
 lib_LTLIBRARIES += libabtmpi-openmpi.la
 nodist_pkgconfig_DATA += abtmpi-openmpi.pc
-libabtmpi_openmpi_la_SOURCES = $(mpi_sources)
+libabtmpi_openmpi_la_SOURCES = $(mpi_sources) addons/mpi/src/host_openmpi.c
 nodist_libabtmpi_openmpi_la_SOURCES = mpi/openmpi/wrappers.c
 libabtmpi_openmpi_la_CPPFLAGS = $(mpi_cppflags) -Impi/openmpi $(openmpi_CPPFLAGS)
 libabtmpi_openmpi_la_CFLAGS = $(mpi_cflags)
@@ -40,7 +42,7 @@ if HAVE_ABTMPI_MPICH
 mpis += mpich
 lib_LTLIBRARIES += libabtmpi-mpich.la
 nodist_pkgconfig_DATA += abtmpi-mpich.pc
-libabtmpi_mpich_la_SOURCES = $(mpi_sources)
+libabtmpi_mpich_la_SOURCES = $(mpi_sources) addons/mpi/src/host_mpich.c
 nodist_libabtmpi_mpich_la_SOURCES = mpi/mpich/wrappers.c
 libabtmpi_mpich_la_CPPFLAGS = $(mpi_cppflags) -Impi/mpich $(mpich_CPPFLAGS)
 libabtmpi_mpich_la_CFLAGS = $(mpi_cflags)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <abt.h>
 #include <real.h> /* made by generate.py */
@@ -15,11 +13,10 @@
 #include "debug.h"
 #include "host.h"
 #include "progress.h"
+#include "region.h"
 
 enum {
     CALL_MISSES = 64, /* answers "no" in a row, after which a ULT lets others run */
-    CALL_PAUSE_NS = 100000,
-    CALL_PAUSES = 10000, /* MPI_Finalize waits for ULTs in regions for a second */
 };
 
 /* Whether ULTs are suspended. The driver is there when it is CALL_ON. */
@@ -30,7 +27,6 @@ static atomic_int call_state;
 static atomic_bool call_plain;
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool call_handler_is_own;
-static abtmpi_region *call_regions; /* guarded by call_lock */
 
 /*
  * Of a native thread. A ULT is named and not only a flag kept: callbacks of the program that the MPI library calls may
@@ -148,54 +144,6 @@ int abtmpi_leave_turn(int code, const int *found)
     return code;
 }
 
-bool abtmpi_region_begin(abtmpi_region *region, const char *call)
-{
-    if (!abtmpi_enter())
-        return false;
-    abtmpi_leave(MPI_SUCCESS);
-    region->call = call;
-    ABT_self_get_thread_id(&region->ult);
-    ABTX_blocking_begin();
-    /* From here on the caller has a native thread of its own. */
-    pthread_mutex_lock(&call_lock);
-    region->prev = &call_regions;
-    region->next = call_regions;
-    if (region->next)
-        region->next->prev = &region->next;
-    call_regions = region;
-    pthread_mutex_unlock(&call_lock);
-    return true;
-}
-
-void abtmpi_region_end(abtmpi_region *region)
-{
-    pthread_mutex_lock(&call_lock);
-    *region->prev = region->next;
-    if (region->next)
-        region->next->prev = region->prev;
-    pthread_mutex_unlock(&call_lock);
-    ABTX_blocking_end();
-}
-
-/* Waits until no ULT is in a region, and names those that stay in one. */
-static void call_end_regions(void)
-{
-    bool any = true;
-
-    for (int i = 0; any && i < CALL_PAUSES; i++) {
-        pthread_mutex_lock(&call_lock);
-        any = call_regions != NULL;
-        pthread_mutex_unlock(&call_lock);
-        if (any)
-            ABTX_self_sleep(CALL_PAUSE_NS);
-    }
-    pthread_mutex_lock(&call_lock);
-    for (const abtmpi_region *region = call_regions; region; region = region->next)
-        fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " is still in %s\n", (uint64_t)region->ult,
-                region->call);
-    pthread_mutex_unlock(&call_lock);
-}
-
 void abtmpi_look_begin(void)
 {
     abtmpi_assert(!call_self.looking);
@@ -249,11 +197,11 @@ static int call_init(int (*init)(int *, char ***, int, int *), int *argc, char *
     call_self.looking = true;
     int code = init(argc, argv, ults == HOST_ULTS ? MPI_THREAD_MULTIPLE : required, provided);
     call_self.looking = looking;
+    bool is_plain = ults == HOST_NO_ULTS || (ults == HOST_MEMBERS && *provided != MPI_THREAD_MULTIPLE);
     /* relaxed: no other thread calls MPI before MPI_Init has returned. */
-    bool is_too_low = ults == HOST_MEMBERS && *provided != MPI_THREAD_MULTIPLE;
-    if (is_too_low)
+    atomic_store_explicit(&call_plain, is_plain, memory_order_relaxed);
+    if (is_plain && ults == HOST_MEMBERS)
         atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
-    atomic_store_explicit(&call_plain, is_too_low || ults == HOST_NO_ULTS, memory_order_relaxed);
     return code;
 }
 
@@ -285,7 +233,7 @@ int abtmpi_call_finalize(void)
     if (atomic_load_explicit(&call_state, memory_order_acquire) == CALL_ON) {
         /* relaxed: calls while MPI_Finalize runs are the program's error. */
         atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
-        call_end_regions();
+        abtmpi_region_end_all();
         abtmpi_progress_end();
     }
     bool looking = call_self.looking;

@@ -28,20 +28,6 @@ int abtmpi_leave_turn(int code, const int *found);
 bool abtmpi_cancel_put_off(void);
 void abtmpi_cancel_allow(bool before);
 
-/* A call that runs on a native thread of its own, in the frame of the caller. */
-typedef struct abtmpi_region {
-    const char *call; /* the name of the function of MPI */
-    ABT_unit_id ult;
-    struct abtmpi_region *next, **prev;
-} abtmpi_region;
-
-/*
- * Around such a call. False: it goes straight on, and abtmpi_region_end is not called. Between the two the caller is an
- * external thread.
- */
-bool abtmpi_region_begin(abtmpi_region *region, const char *call);
-void abtmpi_region_end(abtmpi_region *region);
-
 /* Around calls of the MPI library that the driver makes, on whatever stack. */
 void abtmpi_look_begin(void);
 void abtmpi_look_end(void);

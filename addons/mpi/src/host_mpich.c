@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host.h"
+
+/* MPICH gives up the processor in no look. */
+void abtmpi_host_keep_processor(void)
+{
+}
+
+void abtmpi_host_share_processor(void)
+{
+}

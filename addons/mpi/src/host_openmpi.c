@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "host.h"
+
+/* Open MPI's function: sets whether looks that find nothing give up the processor, and returns what was set before. */
+typedef bool set_yield(bool on);
+
+static struct {
+    bool is_known; /* whether the rest is */
+    bool was_on;   /* where more processes than cores run, or the user wants it */
+    set_yield *set;
+} host_yield; /* touched by the thread that looks only */
+
+void abtmpi_host_keep_processor(void)
+{
+    if (!host_yield.is_known) {
+        void *address = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
+        memcpy(&host_yield.set, &address, sizeof(address));
+        host_yield.was_on = host_yield.set && host_yield.set(false);
+        host_yield.is_known = true;
+    }
+    if (host_yield.was_on)
+        host_yield.set(false);
+}
+
+void abtmpi_host_share_processor(void)
+{
+    if (host_yield.was_on)
+        host_yield.set(true);
+}
