@@ -119,6 +119,11 @@ def region(f, by):
             f"    int code_ = {f.real()};\n    if (away_)\n        abtmpi_region_end(&region_);\n    return code_;\n")
 
 
+def brief(f, by):
+    return (f"    abtmpi_region region_;\n    bool begun_ = abtmpi_region_begin_brief(&region_, \"MPI_{f.name}\");\n"
+            f"    int code_ = {f.real()};\n    return begun_ ? abtmpi_region_end_brief(&region_, code_) : code_;\n")
+
+
 def wait(f, by):
     return f"{straight(f)}    return abtmpi_finish_{f.name.lower()}({', '.join(f.args)});\n"
 
@@ -133,10 +138,12 @@ def turn(f, by):
 
 
 def handler(f, by):
+    if f.name.startswith("Win"):
+        return f"    abtmpi_region_handler_set(errhandler);\n    return {f.real()};\n"
     return f"    abtmpi_handler_set({', '.join(f.args)});\n    return {f.real()};\n"
 
 
-KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "own": own, "turn": turn, "handler": handler}
+KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "brief": brief, "own": own, "turn": turn, "handler": handler}
 
 
 def treatments(table):

@@ -14,14 +14,15 @@ mpi_sources = \
 	addons/mpi/src/progress.c \
 	addons/mpi/src/progress.h \
 	addons/mpi/src/region.c \
-	addons/mpi/src/region.h
+	addons/mpi/src/region.h \
+	addons/mpi/src/ucx.c
 mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/src $(addon_delays)
 if ASSERT
 mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
 endif
 # The names of the MPI library are defined anew, to be found before it.
 mpi_cflags = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default
-mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^P?MPI_' -Wl,-z,nodelete $(LDFLAGS_DEFS) '-Wl,-rpath,$$ORIGIN' \
+mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^(P?MPI_|ucp_worker_progress$$)' -Wl,-z,nodelete $(LDFLAGS_DEFS) '-Wl,-rpath,$$ORIGIN' \
 	$(link_with_libabt)
 mpis =
 
@@ -58,7 +59,7 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
-mpi_test_names = cancel crowd dies errors groups mixed peers plain region streams suspend tool unaware waits
+mpi_test_names = cancel crowd dies errors groups mixed onesided peers plain region streams suspend tool unaware waits
 mpi_test_names_of_mpich = four
 mpi_test_names_of_openmpi = spawn yields
 # With libabtio on the same streams.

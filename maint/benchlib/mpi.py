@@ -2,6 +2,7 @@
 """maint/bench --mpi: messages of 8 bytes from one native thread to many ULTs, by libabtmpi, in microseconds there and back.
 Bare is a plain thread without ULTs. And how much faster a stencil of two processes is whose 8 blocks are ULTs than one that
 waits for all messages and then computes, when a message takes as long as a step computes: a third process delays them.
+One-sided operations, bare and by ULTs, have rows of their own.
 Each number is the median of rounds.
 
     maint/bench --mpi              in full, some 14 minutes
@@ -18,7 +19,7 @@ import sys
 
 from . import programs, report
 
-SOURCE = programs.TOP / "addons" / "mpi" / "bench" / "messages.c"
+SOURCES = programs.TOP / "addons" / "mpi" / "bench"
 OUT = programs.OUT / "mpi"
 NUMBERS = [1, 4, 16, 64, 256]
 THREADS = NUMBERS[:4]
@@ -37,6 +38,13 @@ ROWS = [("bare", BARE, []), *[(many(n, "ULT"), ["ult", str(n)], []) for n in NUM
         ("64 ULTs, two streams, one pool", ["ult", "64"], ["streams=2"]),
         ("a stream of messages, bare", BARE, ["stream"]), ("a stream of messages, 1 ULT", ONE, ["stream"]),
         *[(many(n, "native thread"), ["pthread", str(n)], []) for n in THREADS]]
+# Likewise of onesided.c: an operation on a window of the other process, and what completes it.
+CALLS = [("fetch", "MPI_Fetch_and_op, MPI_Win_flush"), ("put", "MPI_Put, MPI_Win_flush"),
+         ("local", "MPI_Put, MPI_Win_flush_local"), ("lock", "MPI_Win_lock, MPI_Put, MPI_Win_unlock")]
+ONE_SIDED = [(f"{call}, {by}", who, [word]) for word, call in CALLS
+             for by, who in [("bare", BARE), ("1 ULT", ONE), ("256 ULTs", ["ult", "256"])]
+             if word != "lock" or who[1] == "1"]  # a process has one lock of a window at a time
+PROGRAMS = [("messages", ROWS), ("onesided", ONE_SIDED)]
 STENCIL = ["-b", "8", "-n", "40", "-w", "5000", "-d", "5000", "-o"]
 VARIABLES = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
              "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -58,11 +66,11 @@ def variable(release, name):
     return []
 
 
-def build(release, mpi):
+def build(release, mpi, name):
     OUT.mkdir(parents=True, exist_ok=True)
-    target = OUT / f"messages_{mpi}"
+    target = OUT / f"{name}_{mpi}"
     programs.run(["cc", "-O2", "-g", "-Wall", "-Wextra", f"-I{release / 'include'}", f"-I{programs.TOP / 'include'}",
-                  *variable(release, f"{mpi}_CPPFLAGS"), SOURCE, "-o", target, f"-L{release / '.libs'}", "-Wl,--no-as-needed",
+                  *variable(release, f"{mpi}_CPPFLAGS"), SOURCES / f"{name}.c", "-o", target, f"-L{release / '.libs'}", "-Wl,--no-as-needed",
                   f"-labtmpi-{mpi}", "-labt", *variable(release, f"{mpi}_LIBS"), "-lpthread"])
     return target
 
@@ -90,9 +98,10 @@ def overlap(release, mpi, rounds):
 
 
 def measure(release, mpi, rounds, messages):
-    program, times = build(release, mpi), {row[0]: [] for row in ROWS}
+    rows = [(build(release, mpi, program), *row) for program, all_of in PROGRAMS for row in all_of]
+    times = {row[1]: [] for row in rows}
     for _ in range(rounds):
-        for name, who, words in ROWS:
+        for program, name, who, words in rows:
             number = messages // 1000 if who[0] == "pthread" else messages
             out = job(release, mpi, 2, [program, *who, number, *words])
             if out is not None:
@@ -121,7 +130,7 @@ def measure_all(given):
 def table(data):
     found = list(data["times"])
     rows = ["| microseconds | " + " | ".join(NAMES[mpi] for mpi in found) + " |", "|---|" + "---:|" * len(found)]
-    for name, _, _ in ROWS:
+    for name, _, _ in ROWS + ONE_SIDED:
         times = [data["times"][mpi].get(name) for mpi in found]
         rows.append(f"| {name} | " + " | ".join("over a minute a run" if t is None else f"{t:.3f}" for t in times) + " |")
     faster = [data["faster"][mpi] for mpi in found]

@@ -18,6 +18,7 @@ HEADINGS = {"twin": "the nonblocking form, and the ULT is suspended until it is 
             "wait": "the ULT is suspended until its requests are done",
             "ask": "the ULT is suspended; the question is repeated until the answer is yes",
             "region": "a native thread of its own, while the stream goes on",
+            "brief": "the call itself; if it waits for 5 microseconds, the ULT leaves the stream with its native thread",
             "turn": "the call itself; a ULT that misses often lets others run",
             "handler": "the call itself; from then on ULTs complete their requests themselves"}
 SKIPPED = ("own", "through")

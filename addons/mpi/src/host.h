@@ -19,4 +19,13 @@ int abtmpi_host_ults(void);
 void abtmpi_host_keep_processor(void);
 void abtmpi_host_share_processor(void);
 
+/*
+ * From now on the MPI library calls `look` on each thread that waits in it, again and again, and in other calls. False:
+ * it cannot be had. If the MPI library does not use what this knows of, `look` is not called.
+ */
+bool abtmpi_host_watch(void (*look)(void));
+
+/* The same by UCX, which has the one function below that all who wait call. */
+bool abtmpi_ucx_watch(void (*look)(void));
+
 #endif

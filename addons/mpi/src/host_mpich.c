@@ -9,3 +9,8 @@ void abtmpi_host_keep_processor(void)
 void abtmpi_host_share_processor(void)
 {
 }
+
+bool abtmpi_host_watch(void (*look)(void))
+{
+    return abtmpi_ucx_watch(look);
+}

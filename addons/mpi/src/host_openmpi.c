@@ -30,3 +30,22 @@ void abtmpi_host_share_processor(void)
     if (host_yield.was_on)
         host_yield.set(true);
 }
+
+static void (*host_look)(void);
+
+static int host_progress(void)
+{
+    host_look();
+    return 0; /* how many events there were */
+}
+
+bool abtmpi_host_watch(void (*look)(void))
+{
+    int (*add)(int (*)(void)) = NULL;
+    void *address = dlsym(RTLD_DEFAULT, "opal_progress_register");
+
+    memcpy(&add, &address, sizeof(address));
+    host_look = look;
+    abtmpi_ucx_watch(look); /* its windows wait without Open MPI's own progress */
+    return add && add(host_progress) == 0;
+}

@@ -356,7 +356,7 @@ void abtmpi_progress_end(void)
     ABTX_driver_free(&progress_driver);
 }
 
-static int64_t progress_now(void)
+int64_t abtmpi_progress_now(void)
 {
     struct timespec now;
 
@@ -367,7 +367,7 @@ static int64_t progress_now(void)
 /* How long has the ULT run that was switched to? */
 static void progress_time(void)
 {
-    if (progress_self.since != 0 && progress_now() - progress_self.since > PROGRESS_SHORT_NS)
+    if (progress_self.since != 0 && abtmpi_progress_now() - progress_self.since > PROGRESS_SHORT_NS)
         progress_self.pushes = PROGRESS_PUSHES;
     progress_self.since = 0;
 }
@@ -405,7 +405,7 @@ static void progress_switch(abtmpi_wait *wait, ABT_thread next)
         return;
     }
     if (progress_self.switches++ % PROGRESS_SAMPLE == 0)
-        progress_self.since = progress_now();
+        progress_self.since = abtmpi_progress_now();
     if (ABT_self_resume_suspend_to(next) != ABT_SUCCESS) {
         ABT_thread_resume(next);
         ABT_self_suspend();

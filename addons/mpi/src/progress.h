@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <abt.h>
 #include <mpi.h>
@@ -51,5 +52,8 @@ void abtmpi_progress_end(void);
 
 /* Suspends the calling ULT until what the caller has filled in down to arg, the rest being 0, has come. */
 void abtmpi_progress_wait(abtmpi_wait *wait);
+
+/* The time in nanoseconds. */
+int64_t abtmpi_progress_now(void);
 
 #endif
