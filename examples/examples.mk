@@ -77,7 +77,7 @@ reference_examples = examples/reference/Makefile examples/reference/README.md ex
 	examples/reference/older_names.c examples/reference/park.c examples/reference/pollers.c \
 	examples/reference/pool.c examples/reference/pool_many.c examples/reference/pool_old.c \
 	examples/reference/pool_user.c examples/reference/sched.c examples/reference/sched_config.c \
-	examples/reference/self.c examples/reference/slots.c \
+	examples/reference/self.c \
 	examples/reference/source.c examples/reference/stack_use.c examples/reference/streams.c \
 	examples/reference/switch_hooks.c examples/reference/tasklets.c examples/reference/timer.c \
 	examples/reference/tool.c examples/reference/trace.c examples/reference/unit_facts.c \

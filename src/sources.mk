@@ -28,7 +28,6 @@ abt_sources = \
 	src/api/sched.c \
 	src/api/sched_config.c \
 	src/api/self.c \
-	src/api/slot.c \
 	src/api/source.c \
 	src/api/stack_usage.c \
 	src/api/stats.c \
@@ -116,7 +115,6 @@ abt_sources = \
 	src/pool/randws.c \
 	src/pool/ring.c \
 	src/pool/shortage.c \
-	src/pool/slot.c \
 	src/pool/thief.c \
 	src/pool/thief_policy.c \
 	src/pool/user.c \

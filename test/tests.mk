@@ -110,7 +110,6 @@ api_tests = \
 	test/api/sched_config \
 	test/api/sched_stack \
 	test/api/self \
-	test/api/slot \
 	test/api/source \
 	test/api/specific \
 	test/api/probes \

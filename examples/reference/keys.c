@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What do keys offer? Each unit has a value of its own for each key. Others may set and read it, too, and a destructor
- * frees it with the unit. (Slots are faster, and have no destructor: slots.c.)
+ * frees it with the unit.
  *
  *   cc keys.c $(pkg-config --cflags --libs argobots) -o keys
  */

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How does a unit keep values of its own? By a key, whose destructor runs when the unit is freed, or by a slot, which
- * costs less, and which units can pass on to those that they create.
+ * How does a unit keep values of its own? By a key, whose destructor runs when the unit is freed.
  *
  *   cc values.c $(pkg-config --cflags --libs argobots) -o values
  */
 #include <abt.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { REQUEST = 0 }; /* the slot that this program uses */
 
 static ABT_key key;
 static int num_freed, num_right;
@@ -22,10 +19,10 @@ static void destructor(void *value)
 
 static void helper(void *arg)
 {
-    void *request;
-    (void)arg;
-    ABTX_self_get_slot(REQUEST, &request);
-    num_right += *(int *)request == 7;
+    void *found;
+
+    ABT_key_get(key, &found); /* another unit's value is not this one's */
+    num_right += !found && *(int *)arg == 7;
 }
 
 static void unit(void *arg)
@@ -35,9 +32,8 @@ static void unit(void *arg)
     ABT_thread created;
 
     ABT_key_set(key, buffer); /* freed by the destructor, together with this unit */
-    ABTX_self_set_slot(REQUEST, arg);
     ABT_self_get_last_pool(&pool);
-    ABT_thread_create(pool, helper, NULL, ABT_THREAD_ATTR_NULL, &created);
+    ABT_thread_create(pool, helper, arg, ABT_THREAD_ATTR_NULL, &created);
     ABT_thread_free(&created); /* this unit waits, another runs: what is its own stays */
     ABT_key_get(key, &found);
     num_right += found == buffer;
@@ -52,7 +48,6 @@ int main(int argc, char **argv)
     if (ABT_init(argc, argv) != ABT_SUCCESS)
         return 1;
     ABT_key_create(destructor, &key);
-    ABTX_slot_set_inherited(REQUEST, ABT_TRUE);
     ABT_self_get_last_pool(&pool);
     ABT_thread_create(pool, unit, &request, ABT_THREAD_ATTR_NULL, &thread);
     ABT_thread_free(&thread);

@@ -238,7 +238,6 @@ static int runtime_init(bool primary)
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
     /* relaxed: no other thread uses the library before abti_rt.up is set */
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
-    abti_store_relaxed(&abti_rt.inherited_slots, 0);
     abti_halt_reset();
     abti_cpu_init();
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());

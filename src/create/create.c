@@ -4,7 +4,6 @@
 #include "create/attr.h"
 #include "create/quick.h"
 #include "pick/sched.h"
-#include "pool/slot.h"
 #include "rt/handle.h"
 #include "switch/switch.h"
 #include "unit/ledger.h"
@@ -94,10 +93,9 @@ static int create_unit(abti_pool *pool, void (*func)(void *), void *arg, ABT_thr
     return ABT_SUCCESS;
 }
 
-/* Reports a new unit: what its creator has to pass on, the user's handle, and those that listen. */
+/* Reports a new unit by the user's handle, and to those that listen. */
 static void create_announce(abti_unit *unit, ABT_thread *handle)
 {
-    abti_slots_inherit(unit);
     if (handle)
         *handle = unit;
     abti_tool_event_create(abti_tool_es(), unit);

@@ -38,9 +38,8 @@ static void set_mode(bool observed)
     abti_rt.observed = observed;
     /* relaxed: see abti_observe_is_on */
     abti_store_relaxed(&abti_observe_on, observed || abti_annotate_on || abti_rt.config.watch_waits);
-    /* relaxed: rt.lock is held */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
-        abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots));
+        abti_pool_set_quick(pool);
 }
 
 /* Those that do not run anything take it over when they begin to. */

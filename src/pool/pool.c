@@ -63,11 +63,10 @@ void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
     abti_parking_unlock_and_wake(pool); /* what is left is for others now */
 }
 
-void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
+void abti_pool_set_quick(abti_pool *pool)
 {
     /* With strict guards new ULTs take their stacks at once. The general paths report creations, to the tools too. */
-    bool quick =
-        inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.observed && !abti_ledger_on && !abti_annotate_order;
+    bool quick = !abti_guard_is_strict() && !abti_rt.observed && !abti_ledger_on && !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_shared, quick && abti_pool_is_shared(pool));
     if (!abti_pool_is_private(pool))
@@ -101,7 +100,7 @@ abti_pool *abti_pool_alloc(enum abti_pool_form form, const struct abti_pool_ops 
     abti_queue_init(&pool->inbox);
     abti_lookout_init(&pool->lookout);
     abti_spin_lock(&abti_rt.lock);
-    abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots)); /* relaxed: the lock orders it */
+    abti_pool_set_quick(pool);
     pool->id = abti_rt_next_id(&abti_rt.next_pool_id);
     pool->next = abti_rt.pools;
     if (pool->next)

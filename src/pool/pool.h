@@ -105,7 +105,7 @@ struct ABT_pool_opaque {
     _Atomic(abti_es *) host ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: of a private FIFO, the ES that alone uses the queue;
                                                               ABTI_NO_HOST: none does, or the pool is of another kind.
                                                               Others read it without the lock */
-    _Atomic(abti_es *) quick_host; /* lock: the same while new units inherit no slots, else ABTI_NO_HOST. Creators
+    _Atomic(abti_es *) quick_host; /* lock: the same while units are created quickly, else ABTI_NO_HOST. Creators
                                       read it without the lock */
     /* Of built-in RANDWS: a bit for each of `boxes` that has units, see pool/loot.h. It is far from the size of the
      * ring: who has found that 0 reads this next, and would fetch the line again that the owner has just written. */
@@ -129,7 +129,7 @@ struct ABT_pool_opaque {
     const struct abti_pool_ops *ops; /* constant from here to the end of the line, unless said otherwise */
     uint8_t form;                    /* enum abti_pool_form */
     bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
-    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
+    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, where units are created quickly. Creators
                                         read it without the lock */
     bool automatic;                  /* freed with the last scheduler that uses it */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
@@ -362,11 +362,8 @@ ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *s
 /* Whether the pool has the operation. */
 bool abti_pool_can(abti_pool *pool, enum abti_pool_option option);
 
-/*
- * Sets what creators of units read without the lock; `inherited_slots` has a bit for each slot that they pass on. The
- * caller holds rt.lock.
- */
-void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
+/* Sets what creators of units read without the lock. The caller holds rt.lock. */
+void abti_pool_set_quick(abti_pool *pool);
 
 /*
  * The ES becomes the host of a private FIFO that has none, for one of its schedulers, and is that no more. Without an

@@ -11,10 +11,8 @@ struct abti_rt abti_rt = {
 void abti_rt_forget(void)
 {
     struct abti_config config = abti_rt.config;
-    uint32_t inherited_slots = abti_load_relaxed(&abti_rt.inherited_slots); /* relaxed: there is no other thread */
     memset(&abti_rt, 0, sizeof(abti_rt));
     abti_spin_init(&abti_rt.external_lock, ABTI_RANK_EXTERNAL);
     abti_spin_init(&abti_rt.lock, ABTI_RANK_RT);
     abti_rt.config = config;
-    abti_store_relaxed(&abti_rt.inherited_slots, inherited_slots);
 }

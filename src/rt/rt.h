@@ -34,10 +34,8 @@ struct abti_rt {
     int num_xstreams;
     int num_ranked; /* those that have no rank of entered streams (stream/list.h) */
     abti_pool *pools;
-    int next_pool_id, next_sched_id;   /* see abti_rt_next_id */
-    bool observed;                     /* somebody listens to events, see pick/observe.h */
-    _Atomic(uint32_t) inherited_slots; /* a bit for each slot. Creators of units read it without the lock, see
-                                          pool/slot.h */
+    int next_pool_id, next_sched_id; /* see abti_rt_next_id */
+    bool observed;                   /* somebody listens to events, see pick/observe.h */
     abti_es *primary;
     _Atomic(abti_es *) lister; /* the ES that looks at all pools, none of which is destroyed meanwhile; NULL: none
                                   does. See stream/halt.c */
@@ -52,8 +50,8 @@ struct abti_rt {
 extern struct abti_rt abti_rt ABTI_HIDDEN;
 
 /*
- * In the child of a fork, which has one thread: everything but the configuration, and which slots are inherited, is as
- * when the library was loaded. The memory stays, since threads that are no more may have been changing it.
+ * In the child of a fork, which has one thread: everything but the configuration is as when the library was loaded. The
+ * memory stays, since threads that are no more may have been changing it.
  */
 void abti_rt_forget(void);
 

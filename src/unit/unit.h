@@ -163,7 +163,6 @@ struct abti_unit_cold {
     _Atomic(ABT_unit) unit;  /* the handle that a user-defined pool made; NULL: it has none, or HANDLE says it. It is
                                 written like `pool` */
     abti_unit *unitmap_next; /* guarded by the bucket of unit/unitmap */
-    _Atomic(void *) slots[ABTX_NUM_SLOTS]; /* values of the runtimes above, see pool/slot.h */
 };
 
 _Static_assert(sizeof(struct abti_unit_cold) <= 64, "one cache line");

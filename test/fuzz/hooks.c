@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What belongs to a ULT, switch hooks and slots, and sources of work. */
+/* What belongs to a ULT, switch hooks and cancels, and sources of work. */
 #include "world.h"
 
 /* ---- Switch hooks ------------------------------------------------------------------------------------------------ */
@@ -40,22 +40,13 @@ static void hooks_take(struct actor *actor)
     }
 }
 
-/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+/* ---- Cancels ----------------------------------------------------------------------------------------------------- */
 
-static void slots_take(struct actor *actor)
+static void cancels_put_off(struct actor *actor)
 {
-    void *mark = (void *)(uintptr_t)(rng_next(&actor->rng) | 1), *value;
-    ABT_thread self;
     ABT_bool before;
     size_t room;
 
-    must(ABT_self_get_thread(&self));
-    must(ABTX_self_set_slot(0, mark));
-    relax(actor);
-    must(ABTX_thread_get_slot(self, 0, &value));
-    expect(value == mark);
-    must(ABTX_self_get_slot(0, &value));
-    expect(value == mark);
     must(ABTX_self_put_off_cancel(ABT_TRUE, &before));
     relax(actor);
     must(ABTX_self_put_off_cancel(before, NULL));
@@ -137,7 +128,7 @@ static void source_take(struct actor *actor)
 
 const struct step hook_steps[] = {
     {"hooks", hooks_take, BY_ULT},
-    {"slots", slots_take, BY_ULT | LEAF},
+    {"cancels put off", cancels_put_off, BY_ULT | LEAF},
     {"source", source_take, BY_ULT},
     {NULL, NULL, 0},
 };

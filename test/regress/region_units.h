@@ -71,9 +71,6 @@ ROW(ABT_thread_set_arg, ABT_thread_set_arg(world.ready, NULL));
 ROW(ABT_thread_get_arg, ABT_thread_get_arg(world.ready, OUT(void *)));
 typedef void (*unit_function)(void *);
 ROW(ABT_thread_get_thread_func, ABT_thread_get_thread_func(world.ready, OUT(unit_function)));
-ROW(ABTX_thread_set_slot, ABTX_thread_set_slot(world.ready, 0, NULL));
-ROW(ABTX_thread_get_slot, ABTX_thread_get_slot(world.ready, 0, OUT(void *)));
-ROW(ABTX_slot_set_inherited, ABTX_slot_set_inherited(0, ABT_FALSE));
 
 #define KEY(call) WITH(ABT_key, ABT_key_create(NULL, &h), call, must(ABT_key_free(&h)))
 ROW(ABT_thread_set_specific, KEY(ABT_thread_set_specific(world.ready, h, NULL)));
@@ -151,9 +148,6 @@ ROW(ABT_key_set, KEY(ABT_key_set(h, NULL)));
 ROW(ABT_key_get, KEY(ABT_key_get(h, OUT(void *))));
 ROW(ABTX_self_add_switch_hooks, ABTX_self_add_switch_hooks(NULL));
 ROW(ABTX_self_remove_switch_hooks, ABTX_self_remove_switch_hooks(NULL));
-ROW(ABTX_self_set_slot, ABTX_self_set_slot(0, NULL));
-ROW(ABTX_self_get_slot, ABTX_self_get_slot(0, OUT(void *)));
-ROW(ABTX_self_get_slot_place, ABTX_self_get_slot_place(0, OUT(void *volatile *)));
 ROW(ABTX_self_get_stack_room, ABTX_self_get_stack_room(OUT(size_t)));
 ROW(ABTX_self_sleep, ABTX_self_sleep(1000000));
 ROW(ABTX_after, (int)(ABTX_after(1) < 0));
