@@ -110,31 +110,6 @@ bool abtomp_tasks_are_over(struct abtomp_team *team)
     return made == ended;
 }
 
-/* -- The box: a list in the order of priorities -- */
-
-void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task)
-{
-    struct abtomp_task **at = &team->box;
-    if (team->box && team->box_last->priority >= task->priority)
-        at = &team->box_last->next;
-    while (*at && (*at)->priority >= task->priority)
-        at = &(*at)->next;
-    task->next = *at;
-    *at = task;
-    if (!task->next)
-        team->box_last = task;
-    /* relaxed: a hint, and the lock is held */
-    uint32_t num = atomic_load_explicit(&team->num_boxed, memory_order_relaxed);
-    atomic_store_explicit(&team->num_boxed, num + 1, memory_order_relaxed);
-}
-
-void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task)
-{
-    abtomp_mutex_lock(&team->box_lock);
-    abtomp_box_put_locked(team, task);
-    abtomp_mutex_unlock(&team->box_lock);
-}
-
 /* -- The policy of thieves -- */
 
 uint64_t abtomp_now_ns(void)
@@ -196,28 +171,6 @@ static bool may_take(const struct abtomp_task *task, const void *arg)
     return await->takes_any || task->parent == search->current || (await->group && task->group == await->group);
 }
 
-static struct abtomp_task *take_boxed(const struct search *search)
-{
-    struct abtomp_team *team = search->team;
-    struct abtomp_task *before = NULL;
-    abtomp_mutex_lock(&team->box_lock);
-    struct abtomp_task *task = team->box;
-    while (task && !may_take(task, search)) {
-        before = task;
-        task = task->next;
-    }
-    if (task) {
-        *(before ? &before->next : &team->box) = task->next;
-        if (!task->next)
-            team->box_last = before;
-        /* relaxed: as in abtomp_box_put_locked */
-        uint32_t num = atomic_load_explicit(&team->num_boxed, memory_order_relaxed);
-        atomic_store_explicit(&team->num_boxed, num - 1, memory_order_relaxed);
-    }
-    abtomp_mutex_unlock(&team->box_lock);
-    return task;
-}
-
 struct abtomp_task *abtomp_crew_take_own(struct abtomp_member *me, struct abtomp_tasks *own)
 {
     if (!abtomp_deque_may_pop(&own->deque, own->base))
@@ -273,9 +226,9 @@ static struct abtomp_task *find_here(struct abtomp_member *me, struct abtomp_tas
 {
     struct abtomp_task *task = NULL;
     /* relaxed: a hint, and the lock orders the tasks */
-    if (ABTOMP_UNLIKELY(atomic_load_explicit(&me->team->num_boxed, memory_order_relaxed) > 0)) {
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&me->team->box.num, memory_order_relaxed) > 0)) {
         struct search search = {me->team, own->task, await};
-        task = take_boxed(&search);
+        task = abtomp_box_take(me->team, may_take, &search);
     }
     return task ? task : abtomp_crew_take_own(me, own);
 }

@@ -136,6 +136,14 @@ struct abtomp_later {
     uint32_t first, num, room; /* the number of the first one, how many there may be from it on, and entries */
 };
 
+/* The tasks of a team that are in no deque: one that is taken first is heap[0]. */
+struct abtomp_box {
+    struct abtomp_boxed *heap;
+    uint32_t room;
+    uint32_t count;        /* of all puts, modulo 2^32: of the same priority the oldest is taken first */
+    _Atomic(uint32_t) num; /* tasks: written with the lock, read without, as a hint */
+};
+
 /* What the team of a root, which is at level 0, is among all others. */
 struct abtomp_roots {
     struct abtomp_roots *next, **at; /* in the list of all roots: roots_lock */
@@ -176,14 +184,13 @@ struct abtomp_team {
     /* Of tasks. has_tasks: the words above say so, too, and who waits for tasks waits for the bell. */
     ABTOMP_LINE _Atomic(bool) has_tasks;
     _Atomic(uint32_t) cancelled; /* ABTOMP_CANCELLED_*: what of the region is cancelled */
-    _Atomic(uint32_t) num_boxed; /* tasks in the box: written with its lock */
     _Atomic(uint32_t) bell;     /* changes when there are tasks, or something has happened that a member may wait for */
     _Atomic(uint32_t) waiting;  /* members that wait for it: ABTOMP_RESTS and ABTOMP_HUNGRY */
     _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
     _Atomic(uint32_t) box_lock;
-    _Atomic(uint32_t) share_lock;       /* of who begins or ends a construct there: see share.c */
-    struct abtomp_later later;          /* share_lock */
-    struct abtomp_task *box, *box_last; /* box_lock: by priority */
+    _Atomic(uint32_t) share_lock; /* of who begins or ends a construct there: see share.c */
+    struct abtomp_later later;    /* share_lock */
+    struct abtomp_box box;        /* box_lock */
     /* Of relays: see relay.h. */
     ABTOMP_LINE _Atomic(uint64_t) ticket; /* a count of regions, the next number, and members of this region */
     bool is_relay;                        /* constant */

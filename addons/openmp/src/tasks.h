@@ -4,7 +4,7 @@
  *
  *   task.c      tasks: made, run and ended, taskwait, and events
  *   taskloop.c  loops of tasks
- *   deque.c     the tasks of a member that are ready
+ *   deque.c     the tasks that are ready: deques and the box
  *   crew.c      what members do while they wait: they run tasks; and when all tasks have ended
  *   relief.c    what runs tasks on the stream of a member that waits unseen
  *   depend.c    dependences
@@ -291,6 +291,20 @@ static inline bool abtomp_deque_is_reserved(const struct abtomp_deque *deque, ui
     return own > 0 && (public < others || public < own / 4);
 }
 
+/* An entry of the box. */
+struct abtomp_boxed {
+    struct abtomp_task *task;
+    int priority;
+    uint32_t number; /* among all puts */
+};
+
+void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task);
+void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task);
+
+/* Takes the task with the highest priority of those that the caller may have. NULL: there is none. */
+struct abtomp_task *abtomp_box_take(struct abtomp_team *team,
+                                    bool (*may)(const struct abtomp_task *task, const void *arg), const void *arg);
+
 /* -- crew.c -- */
 
 /* What a wait is for: it ends when done(arg) is true. */
@@ -354,10 +368,6 @@ static inline void abtomp_crew_begin(struct abtomp_team *team)
 
 /* Whether all tasks have ended that members which make no more have made. */
 bool abtomp_tasks_are_over(struct abtomp_team *team);
-
-/* The box of the team. Of several tasks the one with the highest priority is taken first. */
-void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task);
-void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task);
 
 /* -- relief.c -- */
 

@@ -56,6 +56,7 @@ void abtomp_team_free(struct abtomp_team *team)
     free(team->members);
     abtomp_shares_free(team->shares);
     free(team->later.ring);
+    free(team->box.heap);
     free(team);
 }
 

@@ -102,6 +102,48 @@ static void make_tasks_with_priorities(void)
     print_growth(&before, ran);
 }
 
+/* Each task has a priority of its own, which is lower than that of its maker: so nearly all of them are ready at once.
+ */
+static void grow_tree(int level, int number, int *ran)
+{
+    enum { EACH = 40, WIDTH = EACH * EACH * EACH };
+    __atomic_fetch_add(ran, 1, __ATOMIC_RELAXED);
+    for (int i = 0; level > 0 && i < EACH; i++) {
+#pragma omp task priority(level *WIDTH + number * EACH + i)
+        grow_tree(level - 1, number * EACH + i, ran);
+    }
+}
+
+static void make_tree(void)
+{
+    int ran = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    grow_tree(3, 0, &ran);
+    printf("ran %d\n", ran);
+}
+
+/* Some priorities come twice; of these the older task is first. */
+static void make_ordered_tasks(void)
+{
+    enum { NUM = 60, KINDS = 37 };
+    int last = (KINDS + 1) * NUM, wrong = 0, ran = 0;
+#pragma omp parallel num_threads(1)
+    {
+        for (int i = 0; i < NUM; i++) {
+            int priority = 1 + i * 17 % KINDS, place = priority * NUM + NUM - i;
+#pragma omp task priority(priority) shared(last, wrong, ran) firstprivate(place)
+            {
+                wrong += place >= last;
+                last = place;
+                ran++;
+            }
+        }
+#pragma omp taskwait
+    }
+    printf("ran %d, wrong %d\n", ran, wrong);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -110,6 +152,8 @@ static const struct {
              {"too many", open_too_many},
              {"teams", open_teams},
              {"task", make_task},
+             {"tree", make_tree},
+             {"order", make_ordered_tasks},
              {"dependent", make_dependent_tasks},
              {"priorities", make_tasks_with_priorities}};
 
@@ -175,6 +219,14 @@ static void test_stacks(void)
     ok(has_printed("the system gives no thread"), "which says why");
 }
 
+static void test_priorities(void)
+{
+    (void)run_case("order", "OMP_MAX_TASK_PRIORITY", "100");
+    ok(has_printed("ran 60, wrong 0"), "tasks run by their priorities, the oldest one first");
+    (void)run_case("tree", "OMP_MAX_TASK_PRIORITY", "1000000");
+    ok(has_printed("ran 65641"), "many tasks with priorities of their own run");
+}
+
 static void test_sizes(void)
 {
     (void)run_case("too many", NULL, NULL);
@@ -223,6 +275,7 @@ int main(int argc, char **argv)
     is_int(run_case("task", "OMP_MAX_TASK_PRIORITY", "5"), 0, "a task of the initial task that nobody waits for");
     ok(has_printed("ran"), "runs");
     test_stacks();
+    test_priorities();
     test_sizes();
     test_memory();
     return done_testing();
