@@ -169,6 +169,7 @@ static void replace_take(struct actor *actor)
         child_start(actor, child, pools[i]);
         child_free(child);
     }
+    be_elsewhere(actor, stream);
     must(ABT_xstream_free(&stream));
     for (unsigned i = 0; i < num; i++)
         must(ABT_pool_free(&pools[i]));
