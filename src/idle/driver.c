@@ -99,21 +99,12 @@ static void end_driver_locked(abti_es *es, struct abti_callee *c)
     c->state = CALLEE_COMING;
 }
 
-/*
- * Whether the driver may be started and ended here and now: one that is bound on the ES's own native thread only. No ES
- * leaves that while it has such drivers; one that comes meanwhile is started when the ES is back. relaxed: the ES
- * itself stores it.
- */
-static bool may_change(const abti_es *es, const struct ABTX_driver_opaque *driver)
-{
-    return driver->ops.any_thread || !abti_load_relaxed(&es->carried.is_away);
-}
-
 /* Returns one of which something is asked. */
 static struct abti_callee *next_change_locked(abti_es *es)
 {
     struct abti_callee *c = es->idle->callees;
-    while (c && !(may_change(es, c->driver) && (c->state == CALLEE_COMING || (c->state == CALLEE_ON && c->removed))))
+    while (c &&
+           !(abti_idle_may_call(es, c->driver) && (c->state == CALLEE_COMING || (c->state == CALLEE_ON && c->removed))))
         c = c->next;
     return c;
 }
@@ -202,7 +193,7 @@ static int attach_locked(abti_es *es, ABTX_driver driver, struct abti_callee **n
     bool is_mine = es == abti_es_self;
     if (c && !(is_mine && c->state == CALLEE_COMING))
         return ABT_ERR_INV_ARG;
-    if (is_mine && !may_change(es, driver))
+    if (is_mine && !abti_idle_may_call(es, driver))
         return ABT_ERR_INV_XSTREAM;
     if (!c) {
         c = *new;
@@ -358,13 +349,13 @@ static bool detach_locked(abti_es *es, struct abti_callee *c, _Atomic(uint32_t) 
         leave_locked(es, c);
         return false;
     }
-    if (is_mine && c->state == CALLEE_ON && !idle->called) {
+    if (is_mine && c->state == CALLEE_ON && !idle->called && abti_idle_may_call(es, c->driver)) {
         end_driver_locked(es, c);
         leave_locked(es, c);
         return false;
     }
     c->removed = true;
-    c->gone = is_mine ? NULL : gone; /* the ES itself, in a callback, ends it after that */
+    c->gone = is_mine ? NULL : gone; /* the ES itself ends it after the callback, or when it is back */
     abti_callees_update(es);
     return !is_mine;
 }
@@ -472,7 +463,8 @@ int abti_driver_look(abti_es *es, ABTX_driver driver, ABT_bool *found)
     abti_spin_lock(&idle->lock);
     struct abti_callee *c = callee_of_locked(idle, driver);
     bool may = c && c->state == CALLEE_ON && driver->ops.poll;
-    *found = may && !idle->called && abti_idle_look_locked(es, c) ? ABT_TRUE : ABT_FALSE;
+    *found =
+        may && !idle->called && abti_idle_may_call(es, driver) && abti_idle_look_locked(es, c) ? ABT_TRUE : ABT_FALSE;
     abti_spin_unlock(&idle->lock);
     return may ? ABT_SUCCESS : ABT_ERR_INV_ARG;
 }

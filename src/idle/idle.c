@@ -36,6 +36,12 @@ static void leave_driver(struct abti_callee *c)
         abti_leader_leave(abti_es_self, c);
 }
 
+/* relaxed: the ES itself stores it */
+bool abti_idle_may_call(const abti_es *es, const struct ABTX_driver_opaque *driver)
+{
+    return driver->ops.any_thread || !abti_load_relaxed(&es->carried.is_away);
+}
+
 /* Returns the driver in whose wait the ES sleeps; NULL: it sleeps by itself. The lock is held. */
 static struct abti_callee *sleeps_in(struct abti_idle *idle)
 {
@@ -87,7 +93,8 @@ void abti_idle_prepare(abti_es *es)
     /* relaxed: who adds a wait asks for a look after it has stored this, and this sleep then does not last */
     if (ABTI_UNLIKELY(abti_load_relaxed(&idle->has_wait))) {
         abti_spin_lock(&idle->lock);
-        idle->sleeps_in_wait = sleeps_in(idle) != NULL;
+        struct abti_callee *c = sleeps_in(idle);
+        idle->sleeps_in_wait = c && abti_idle_may_call(es, c->driver);
         abti_spin_unlock(&idle->lock);
     }
     if (ABTI_UNLIKELY(idle->sleeps_in_wait))
@@ -220,7 +227,7 @@ bool abti_idle_look_locked(abti_es *es, struct abti_callee *c)
 {
     struct abti_idle *idle = es->idle;
     bool found = false;
-    abti_assert(es == abti_es_self && idle_polls(c) && !idle->called);
+    abti_assert(es == abti_es_self && idle_polls(c) && abti_idle_may_call(es, c->driver) && !idle->called);
     idle->called = c;
     abti_spin_unlock(&idle->lock);
     abti_annotate_acquire(idle);
@@ -242,7 +249,7 @@ static void call_callees(abti_es *es, ABT_bool about_to_sleep)
     abti_assert(es == abti_es_self && abti_spin_is_mine(&idle->lock));
     for (struct abti_callee *c = idle->callees; c; c = idle->cursor) {
         idle->cursor = c->next;
-        if (idle_polls(c) && (!about_to_sleep || sleeps_in(idle) != c))
+        if (idle_polls(c) && abti_idle_may_call(es, c->driver) && (!about_to_sleep || sleeps_in(idle) != c))
             call_callee(idle, c, about_to_sleep);
     }
 }

@@ -176,6 +176,13 @@ void abti_callee_add(struct abti_idle *idle, struct abti_callee *c);
 void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c);
 
 /*
+ * Whether callbacks of the driver may be called here and now: of one that is bound on the ES's own native thread only.
+ * No ES leaves that while it has such drivers. One that comes meanwhile is started when the ES is back, and the ES is
+ * away once more when a ULT comes back from a region that began before.
+ */
+bool abti_idle_may_call(const abti_es *es, const struct ABTX_driver_opaque *driver);
+
+/*
  * The ES's ULT makes the next look of a driver that is on, unless another stream is at that. The lock is released
  * meanwhile. Nobody is called now. Whether it has found something.
  */

@@ -306,14 +306,30 @@ static void on_user_sched(void)
 
 /* --- Drivers --- */
 
-static atomic_int starts;
+static atomic_int starts, calls_elsewhere;
+static pthread_t driver_thread;
 
 static int start_driver(void *arg, void **data)
 {
     (void)arg;
     (void)data;
+    driver_thread = pthread_self();
     atomic_fetch_add(&starts, 1);
     return ABT_SUCCESS;
+}
+
+static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
+{
+    (void)data;
+    (void)about_to_sleep;
+    if (!pthread_equal(driver_thread, pthread_self()))
+        atomic_fetch_add(&calls_elsewhere, 1);
+    return ABT_FALSE;
+}
+
+static void end_driver(void *data)
+{
+    (void)poll_driver(data, ABT_FALSE);
 }
 
 struct with_driver {
@@ -364,6 +380,57 @@ static void with_drivers(void)
     ok(r.same_thread && r.same_rank && soon(atomic_load(&ran) == 1), "and goes on after the region");
     must(ABT_xstream_free(&stream));
     must(ABTX_driver_free(&w.driver));
+}
+
+struct with_region {
+    struct region region;
+    ABTX_driver driver;
+    bool comes_last;
+};
+
+/* On the thread of the region, to which the stream comes for that. */
+static void call_after_region(void *arg)
+{
+    struct with_region *w = arg;
+    ABT_bool found;
+
+    must(ABTX_blocking_begin());
+    atomic_store(&w->region.stage, INSIDE);
+    block(&w->region);
+    must(ABTX_blocking_end());
+    if (w->comes_last) {
+        must(ABTX_driver_look(w->driver, &found));
+        must(ABTX_driver_detach(w->driver, own_xstream()));
+    }
+    atomic_store(&w->region.stage, OUTSIDE);
+}
+
+/* A driver comes while two ULTs are in regions. The first one has the stream's own thread. */
+static void with_drivers_of_regions(void)
+{
+    ABTX_driver_ops ops = {.start = start_driver, .poll = poll_driver, .end = end_driver};
+    struct with_region w[2] = {{.region = region_new()}, {.region = region_new(), .comes_last = true}};
+    ABTX_driver driver;
+    ABT_xstream stream;
+    ABT_thread threads[2];
+
+    atomic_store(&starts, 0);
+    must(ABTX_driver_create(&ops, NULL, &driver));
+    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    for (int i = 0; i < 2; i++) {
+        w[i].driver = driver;
+        must(ABT_thread_create(pool_of(stream), call_after_region, &w[i], ABT_THREAD_ATTR_NULL, &threads[i]));
+        wait_for(atomic_load(&w[i].region.stage) == INSIDE);
+    }
+    must(ABTX_driver_attach(driver, stream));
+    let_end(&w[0].region);
+    must(ABT_thread_free(&threads[0]));
+    wait_for(atomic_load(&starts) == 1);
+    let_end(&w[1].region);
+    must(ABT_thread_free(&threads[1]));
+    must(ABT_xstream_free(&stream));
+    must(ABTX_driver_free(&driver));
+    is_int(atomic_load(&calls_elsewhere), 0, "a ULT that comes back to another thread calls no driver of the stream's");
 }
 
 /* --- Hooks --- */
@@ -470,6 +537,7 @@ int main(void)
         ends_with_region(i & 1, i & 2);
     on_user_sched();
     with_drivers();
+    with_drivers_of_regions();
     with_hooks();
     with_fork();
     must(ABT_finalize());
