@@ -2,11 +2,7 @@
 /* Streams that come and go. */
 #include "world.h"
 
-/*
- * A unit of that stream may have popped the caller and switched to it. Then the caller is on the stream, which it must
- * not wait for.
- */
-static void be_elsewhere(struct actor *actor, ABT_xstream stream)
+void be_elsewhere(struct actor *actor, ABT_xstream stream)
 {
     ABT_xstream self;
 

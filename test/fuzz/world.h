@@ -59,6 +59,12 @@ ABT_xstream any_stream(struct actor *actor);
 bool own_stream_begin(void);
 void own_stream_end(void);
 
+/*
+ * Waits until the caller is not on the stream: a unit of it may have popped the caller and switched to it. Nobody may
+ * wait for the stream that it is on.
+ */
+void be_elsewhere(struct actor *actor, ABT_xstream stream);
+
 /* pools.c: MPMC, of any definition; or only one in which a unit that yields comes behind all others. */
 ABT_pool pool_make(struct rng *rng, bool is_fair);
 /* scheds.c: of any definition. */
