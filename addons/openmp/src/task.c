@@ -510,10 +510,15 @@ static inline __attribute__((always_inline)) void make_task(struct abtomp_member
     abtomp_crew_offer(me, own);
 }
 
+static inline bool is_enough(const struct abtomp_member *me, uint32_t num)
+{
+    uint32_t enough = ENOUGH_EACH * (uint32_t)me->team->num;
+    return num >= enough && (!abtomp_tasks_may_wait() || num >= MORE * enough);
+}
+
 static inline bool is_full(const struct abtomp_member *me, const struct abtomp_tasks *own)
 {
-    uint32_t num = abtomp_deque_num(&own->deque), enough = ENOUGH_EACH * (uint32_t)me->team->num;
-    return num >= enough && (!abtomp_tasks_may_wait() || num >= MORE * enough);
+    return is_enough(me, abtomp_deque_num(&own->deque));
 }
 
 /*
@@ -525,8 +530,7 @@ static bool is_crowded(const struct abtomp_member *me, const struct abtomp_tasks
     const struct abtomp_count *children = &own->task->children;
     /* relaxed: it is a bound */
     int32_t others = atomic_load_explicit(&children->others, memory_order_relaxed) / ABTOMP_ONE;
-    uint32_t num = children->made - children->ended - (uint32_t)others, enough = ENOUGH_EACH * (uint32_t)me->team->num;
-    return num >= enough && (!abtomp_tasks_may_wait() || num >= MORE * enough) &&
+    return is_enough(me, children->made - children->ended - (uint32_t)others) &&
            !atomic_load_explicit(&has_events, memory_order_relaxed);
 }
 
