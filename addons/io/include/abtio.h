@@ -155,7 +155,8 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline) AB
 int abtio_cancel(abtio_op *op) ABTIO_PUBLIC;
 
 /* Frees an operation, unless it is NULL, and sets *op to NULL. One that is under way is cancelled first, as by
- * abtio_cancel, and a descriptor is closed that it brings meanwhile. Waits. Nobody may be waiting for it. */
+ * abtio_cancel. A descriptor that it has brought is closed, unless a call on the handle has said that it is done.
+ * Waits. Nobody may be waiting for it. */
 void abtio_op_free(abtio_op **op) ABTIO_PUBLIC;
 
 /* ---- Files ----------------------------------------------------------------------------------------------------- */
@@ -279,8 +280,8 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor) ABTIO_PU
  * the order of the calls. An error of the system call, -EMFILE for instance, is given to one waiter, and the others
  * go on waiting. Where there is no memory to keep a connection that nobody waits for, it is closed. A handle's deadline
  * is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. By a deadline that has passed a connection
- * that is there is got, at once in the ring of the caller's stream, and otherwise by a later call. One that comes while
- * a handle is freed is for who asks next.
+ * that is there is got, at once in the ring of the caller's stream, and otherwise by a later call. One whose handle is
+ * freed before a call on that has said so is for who asks next.
  */
 int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline) ABTIO_PUBLIC;
 

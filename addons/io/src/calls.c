@@ -191,9 +191,16 @@ ABTIO_ALL_CALLS(CALL)
 
 /* ---- Operations ------------------------------------------------------------------------------------------------ */
 
+/* From now on the result is its user's. relaxed: whoever frees the handle comes after all other calls on it */
+static void note_told(abtio_op *op)
+{
+    atomic_store_explicit(&op->told, true, memory_order_relaxed);
+}
+
 ssize_t abtio_op_wait(abtio_op *op)
 {
     ssize_t result = wait_for(op);
+    note_told(op);
     note_moved_if_all(op);
     return result;
 }
@@ -204,26 +211,32 @@ int abtio_op_test(abtio_op *op, ssize_t *result)
         return 0;
     if (result)
         *result = op->result;
+    note_told(op);
     note_moved_if_all(op);
     return 1;
 }
 
 int abtio_cancel(abtio_op *op)
 {
-    if (is_done(op))
-        return -EALREADY;
-    abtioi_cancel(op);
-    return wait_for(op) == -ECANCELED ? 0 : -EALREADY;
+    bool comes_late = is_done(op);
+    if (!comes_late) {
+        abtioi_cancel(op);
+        comes_late = wait_for(op) != -ECANCELED;
+    }
+    note_told(op);
+    return comes_late ? -EALREADY : 0;
 }
 
+/* A result that nobody has been told of is dropped: whether it came before this call or in it is the same to users. */
 void abtio_op_free(abtio_op **op)
 {
     if (!*op)
         return;
-    bool waits = !is_done(*op);
-    ABT_bool before = waits ? put_off_cancel() : ABT_TRUE;
-    if (waits && abtio_cancel(*op) == -EALREADY)
-        abtioi_drop_result(*op); /* it has come in between */
+    /* relaxed: the caller comes after all other calls on the handle */
+    bool unseen = !atomic_load_explicit(&(*op)->told, memory_order_relaxed);
+    ABT_bool before = unseen ? put_off_cancel() : ABT_TRUE;
+    if (unseen && abtio_cancel(*op) == -EALREADY)
+        abtioi_drop_result(*op);
     free(*op);
     *op = NULL;
     allow_cancel(before);
@@ -282,6 +295,19 @@ static int wait_any_by_eventuals(const struct list *list)
     return code == ABT_ERR_COND_TIMEDOUT ? -ETIMEDOUT : code == ABT_ERR_MEM ? -ENOMEM : -EINVAL;
 }
 
+/* Of several; at least one is not NULL. */
+static int wait_for_any(struct list *list)
+{
+    int index = find_done(list);
+    if (index >= 0)
+        return index;
+    if (may_wait())
+        return wait_any_by_eventuals(list);
+    abtioi_native_wait(done_or_late, list);
+    index = find_done(list);
+    return index >= 0 ? index : -ETIMEDOUT;
+}
+
 int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline)
 {
     struct list list = {num, ops, op_deadline(deadline)};
@@ -291,14 +317,10 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline)
         some += ops[i] != NULL;
     if (!some)
         return -EINVAL;
-    int index = find_done(&list);
+    int index = wait_for_any(&list);
     if (index >= 0)
-        return index;
-    if (may_wait())
-        return wait_any_by_eventuals(&list);
-    abtioi_native_wait(done_or_late, &list);
-    index = find_done(&list);
-    return index >= 0 ? index : -ETIMEDOUT;
+        note_told(ops[index]);
+    return index;
 }
 
 /* ---- Time ------------------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 /* Operations as such: forms that do not wait, deadlines, cancels, and who may call. */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include "io.h"
 
 static void nb(void *arg)
@@ -200,6 +201,21 @@ static void end_again_and_again(void (*one)(void))
     is_int(ended_.wrong, 0, "in their order");
 }
 
+/* The byte has come before the handle is freed, and no call has said so. */
+static void free_done_receiver(void)
+{
+    void *buf = NULL;
+    abtio_op *op;
+
+    must(abtio_receiver_recv_nb(ended_.receiver, &buf, ABTIO_FOREVER, &op));
+    is_int(write(ended_.fds[1], "x", 1), 1, "%s: a byte is sent", backend_name);
+    for (int left = 1; left > 0; let_stream_look())
+        must(ioctl(ended_.fds[0], FIONREAD, &left));
+    abtio_op_free(&op);
+    is_int(abtio_receiver_recv(ended_.receiver, &buf, abtio_after(0)), 1, "who asks next gets it");
+    must(abtio_buffers_give_back(ended_.buffers, buf));
+}
+
 static void ends(void *unused)
 {
     (void)unused;
@@ -207,6 +223,7 @@ static void ends(void *unused)
     end_again_and_again(cancel_recv);
     must(abtio_buffers_create(8, 64, &ended_.buffers));
     must(abtio_receiver_create(ended_.fds[0], 0, ended_.buffers, &ended_.receiver));
+    free_done_receiver();
     end_again_and_again(cancel_receiver);
     end_again_and_again(free_receiver);
     end_again_and_again(look_at_receiver);
