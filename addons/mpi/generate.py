@@ -14,7 +14,7 @@ USED = """Cancel Comm_call_errhandler Comm_get_errhandler Comm_set_errhandler Er
     Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testany Testsome
     Wait Win_test""".split()
 
-PROTOTYPE = re.compile(r"\bint\s+PMPI_(\w+)\s*\(([^().]*)\)")
+PROTOTYPE = re.compile(r"\bint\s+PMPI_?(\w+)\s*\(([^().]*)\)")
 NAME = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)$")
 
 RESULT = {"Testsome": "outcount"}  # what says that nothing was found, where that is not "flag"
@@ -26,9 +26,14 @@ def named(param, number):
     return f"{param} arg{number}_" if only_type else param
 
 
+def full(name):
+    """The name of a function whose name behind MPI_ is Recv, or whose name behind MPI is X_Comm_agree."""
+    return ("MPI" if name.startswith("X_") else "MPI_") + name
+
+
 class Function:
     def __init__(self, name, text):
-        self.name = name
+        self.name, self.full = name, full(name)
         text = " ".join(text.split())
         self.params = [] if text == "void" else [named(param.strip(), i) for i, param in enumerate(text.split(","))]
         self.suffix = "_c" if name.endswith("_c") else ""
@@ -54,8 +59,8 @@ class Function:
 
     def define(self, body):
         params = ", ".join(self.params) or "void"
-        return (f"int PMPI_{self.name}({params})\n{{\n{body}}}\n"
-                f"int MPI_{self.name}({params}) __attribute__((alias(\"PMPI_{self.name}\")));\n")
+        return (f"int P{self.full}({params})\n{{\n{body}}}\n"
+                f"int {self.full}({params}) __attribute__((alias(\"P{self.full}\")));\n")
 
 
 def straight(function):
@@ -75,14 +80,14 @@ def twin(f, by):
                  f"        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, &request_);\n")
     return (f"    MPI_Request request_;\n{begin}"
             f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
-            f"    code_ = abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.comm()}, {f.status()});\n{returned(f)}")
+            f"    code_ = abtmpi_finish(\"{f.full}\", code_, &request_, {f.comm()}, {f.status()});\n{returned(f)}")
 
 
 def pair(f, receive, send):
     return (f"    MPI_Request requests_[2];\n    int code_ = {f.real(receive + ['&requests_[0]'], 'Irecv' + f.suffix)};\n"
             f"    if (code_ != MPI_SUCCESS)\n        return abtmpi_leave(code_);\n"
             f"    code_ = {f.real(send + ['&requests_[1]'], 'Isend' + f.suffix)};\n"
-            f"    code_ = abtmpi_finish_pair(\"MPI_{f.name}\", code_, requests_, {f.comm()}, {f.status()});\n")
+            f"    code_ = abtmpi_finish_pair(\"{f.full}\", code_, requests_, {f.comm()}, {f.status()});\n")
 
 
 def parts(f, by):
@@ -115,12 +120,14 @@ def before(f, what):
 def region(f, by):
     # A communicator that is made with a handler has it from the beginning.
     handled = "    abtmpi_handler_set(MPI_COMM_NULL, errhandler);\n" if "errhandler" in f.args else ""
-    return (f"{handled}    abtmpi_region region_;\n    bool away_ = abtmpi_region_begin(&region_, \"MPI_{f.name}\");\n"
+    if "_init" in f.name:
+        handled += "    abtmpi_finish_may_be_inactive();\n"
+    return (f"{handled}    abtmpi_region region_;\n    bool away_ = abtmpi_region_begin(&region_, \"{f.full}\");\n"
             f"    int code_ = {f.real()};\n    if (away_)\n        abtmpi_region_end(&region_);\n    return code_;\n")
 
 
 def brief(f, by):
-    return (f"    abtmpi_region region_;\n    bool begun_ = abtmpi_region_begin_brief(&region_, \"MPI_{f.name}\");\n"
+    return (f"    abtmpi_region region_;\n    bool begun_ = abtmpi_region_begin_brief(&region_, \"{f.full}\");\n"
             f"    int code_ = {f.real()};\n    return begun_ ? abtmpi_region_end_brief(&region_, code_) : code_;\n")
 
 
@@ -130,6 +137,10 @@ def wait(f, by):
 
 def own(f, by):
     return f"    return abtmpi_call_{f.name.lower()}({', '.join(f.args)});\n"
+
+
+def persistent(f, by):
+    return f"    abtmpi_finish_may_be_inactive();\n    return {f.real()};\n"
 
 
 def turn(f, by):
@@ -143,7 +154,8 @@ def handler(f, by):
     return f"    abtmpi_handler_set({', '.join(f.args)});\n    return {f.real()};\n"
 
 
-KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "brief": brief, "own": own, "turn": turn, "handler": handler}
+KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "brief": brief, "own": own, "turn": turn, "handler": handler,
+         "persistent": persistent}
 
 
 def treatments(table):
@@ -151,8 +163,11 @@ def treatments(table):
     for line in open(table):
         if not line.startswith("#"):
             name, group, what, *by = line.rstrip("\n").split("\t")
-            if name.startswith("MPI_") and what != "through":
-                yield name[4:], group, what, by[0][4:] if by else ""
+            if what == "through":
+                continue
+            yield name[3:].lstrip("_"), group, what, by[0][4:] if by else ""
+            if name.endswith("_init"):
+                yield "X" + name[3:], group, what, ""  # as Open MPI 4 calls persistent collective operations
 
 
 def main(table, out):
@@ -175,14 +190,15 @@ def main(table, out):
     out.mkdir(parents=True, exist_ok=True)
     (out / "real.h").write_text(
         "/* Made by generate.py: the functions of the MPI library below. */\n#ifndef ABTMPI_REAL_H\n#define ABTMPI_REAL_H\n\n"
-        f"#include <mpi.h>\n\n#define ABTMPI_IS_OPEN_MPI {int('ompi_mpi_comm_world' in header)}\n\n"
-        "struct abtmpi_real {\n" + "".join(f"    __typeof__(PMPI_{name}) *{name};\n" for name in sorted(real)) +
+        "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n\n"
+        f"#define ABTMPI_IS_OPEN_MPI {int('ompi_mpi_comm_world' in header)}\n\n"
+        "struct abtmpi_real {\n" + "".join(f"    __typeof__(P{full(name)}) *{name};\n" for name in sorted(real)) +
         "};\n\nextern struct abtmpi_real abtmpi_real;\n\n#endif\n")
     (out / "wrappers.c").write_text(
         "/* Made by generate.py from functions.tsv and mpi.h. */\n#include <stdlib.h>\n\n#include <real.h>\n"
         "#include \"call.h\"\n#include \"finish.h\"\n#include \"region.h\"\n\n" + "\n".join(code) +
         "\nstruct abtmpi_real abtmpi_real;\n\n__attribute__((constructor)) static void resolve(void)\n{\n" +
-        "".join(f"    abtmpi_real.{name} = (__typeof__(PMPI_{name}) *)abtmpi_next(\"PMPI_{name}\");\n"
+        "".join(f"    abtmpi_real.{name} = (__typeof__(P{full(name)}) *)abtmpi_next(\"P{full(name)}\");\n"
                 for name in sorted(real)) + "}\n")
 
 

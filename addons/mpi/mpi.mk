@@ -22,7 +22,7 @@ mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
 endif
 # The names of the MPI library are defined anew, to be found before it.
 mpi_cflags = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default
-mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^(P?MPI_|ucp_worker_progress$$)' -Wl,-z,nodelete $(LDFLAGS_DEFS) '-Wl,-rpath,$$ORIGIN' \
+mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^(P?MPIX?_|ucp_worker_progress$$)' -Wl,-z,nodelete $(LDFLAGS_DEFS) '-Wl,-rpath,$$ORIGIN' \
 	$(link_with_libabt)
 mpis =
 
@@ -55,7 +55,7 @@ endif
 # ---- Rules for each MPI ----------------------------------------------------------------------------------------------
 
 mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo '#include <mpi.h>' | $(CC) $(CPPFLAGS) $($*_CPPFLAGS) -E - | \
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && printf '#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n' | $(CC) $(CPPFLAGS) $($*_CPPFLAGS) -E - | \
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.

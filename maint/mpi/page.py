@@ -20,6 +20,7 @@ HEADINGS = {"twin": "the nonblocking form, and the ULT is suspended until it is 
             "region": "a native thread of its own, while the stream goes on",
             "brief": "the call itself; if it waits for 5 microseconds, the ULT leaves the stream with its native thread",
             "turn": "the call itself; a ULT that misses often lets others run",
+            "persistent": "the call itself; from then on requests may be inactive in `MPI_Waitall`",
             "handler": "the call itself; from then on ULTs complete their requests themselves"}
 SKIPPED = ("own", "through")
 

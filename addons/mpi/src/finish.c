@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,14 @@ enum {
     /* In MPICH, MPI_Request_get_status calls the handler, as a completion does. */
     FINISH_CAN_WATCH = ABTMPI_IS_OPEN_MPI,
 };
+
+static atomic_bool finish_may_be_inactive;
+
+void abtmpi_finish_may_be_inactive(void)
+{
+    /* relaxed: whoever waits for the request has got it from the caller, after this. */
+    atomic_store_explicit(&finish_may_be_inactive, true, memory_order_relaxed);
+}
 
 /* The arguments of a question. Each question has those that the function of MPI has. */
 typedef struct {
@@ -79,12 +88,31 @@ static void status_copy(MPI_Status *to, const MPI_Status *from)
     }
 }
 
-/* One has failed: which of them are done, before those that the same call has found are entered. */
+/*
+ * Whether a request that is not known to be done is null or inactive, or done meanwhile. The part gets the code, and
+ * the status if that is an error.
+ */
+static bool all_test(const question *q, int at, abtmpi_part *part)
+{
+    int found = 0;
+
+    if (q->requests[at] == MPI_REQUEST_NULL)
+        return true;
+    if (!atomic_load_explicit(&finish_may_be_inactive, memory_order_relaxed)) /* relaxed: as above. */
+        return false;
+    part->code = abtmpi_real.Test(&q->requests[at], &found, &part->status);
+    if (found && part->code == MPI_SUCCESS && q->status != MPI_STATUSES_IGNORE)
+        status_copy(&q->status[at], &part->status);
+    return found || part->code != MPI_SUCCESS;
+}
+
+/* One has failed: what the others are, before those that the same call has found are entered. */
 static void all_failed(question *q)
 {
     for (int i = 0; i < q->num && q->status != MPI_STATUSES_IGNORE; i++) {
-        bool is_done = q->requests[i] == MPI_REQUEST_NULL || (q->parts && q->parts[i].is_done);
-        q->status[i].MPI_ERROR = is_done ? MPI_SUCCESS : MPI_ERR_PENDING;
+        abtmpi_part part = {.code = MPI_SUCCESS};
+        bool is_done = (q->parts && q->parts[i].is_done) || all_test(q, i, &part);
+        q->status[i].MPI_ERROR = is_done ? part.code : MPI_ERR_PENDING;
     }
 }
 
@@ -340,27 +368,21 @@ static int waitall_end(int num, const MPI_Request requests[], MPI_Status statuse
 }
 
 /*
- * The requests that the question has left active become parts, and after one that has failed all. Returns how many;
- * they take the places of those that say what is done.
+ * The requests that the question has left active become parts, as those that fail do. Returns how many; they take the
+ * places of those that say what is done.
  */
 static int waitall_begin(const question *q, bool *failed)
 {
     int num_parts = 0;
 
     for (int i = 0; i < q->num; i++) {
-        abtmpi_part *part = &q->parts[num_parts];
-        int found = 0;
+        abtmpi_part part = {.request = &q->requests[i], .code = MPI_SUCCESS};
         if (q->parts[i].is_done)
             continue;
-        *part = (abtmpi_part){.request = &q->requests[i]};
-        if (!*failed)
-            part->code = abtmpi_real.Test(&q->requests[i], &found, &part->status);
-        if (part->code != MPI_SUCCESS)
-            *failed = part->is_done = true;
-        else if (found && q->status != MPI_STATUSES_IGNORE)
-            status_copy(&q->status[i], &part->status);
-        if (!found || part->is_done)
-            num_parts++;
+        part.is_done = all_test(q, i, &part);
+        *failed = *failed || part.code != MPI_SUCCESS;
+        if (!part.is_done || part.code != MPI_SUCCESS)
+            q->parts[num_parts++] = part;
     }
     return num_parts;
 }

@@ -35,6 +35,9 @@ static inline int abtmpi_finish_source(int code, int source, MPI_Status *status)
     return code;
 }
 
+/* The program makes a persistent request. Until then no request is inactive but null ones. */
+void abtmpi_finish_may_be_inactive(void);
+
 /* The functions of these names. */
 int abtmpi_finish_wait(MPI_Request *request, MPI_Status *status);
 int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[]);

@@ -34,7 +34,7 @@ static void truncated(void)
 
 static void truncated_of_two(void)
 {
-    MPI_Request requests[2];
+    MPI_Request requests[3];
 
     job_post_two(0, TAG, TAG_NEVER, got, requests);
     job_wait_for_two(requests);

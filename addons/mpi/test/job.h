@@ -138,19 +138,22 @@ static inline void job_receive_too_long(int from, int tag)
            "a message that is too long");
 }
 
-static inline void job_post_two(int from, int tag, int tag_never, int values[2], MPI_Request requests[2])
+static inline void job_post_two(int from, int tag, int tag_never, int values[2], MPI_Request requests[3])
 {
     MPI_Irecv(values, 1, MPI_INT, from, tag_never, MPI_COMM_WORLD, &requests[0]);
+    MPI_Recv_init(values, 1, MPI_INT, from, tag_never, MPI_COMM_WORLD, &requests[2]); /* and is never started */
     MPI_Irecv(values + 1, 1, MPI_INT, from, tag, MPI_COMM_WORLD, &requests[1]);
 }
 
-static inline void job_wait_for_two(MPI_Request requests[2])
+static inline void job_wait_for_two(MPI_Request requests[3])
 {
-    MPI_Status statuses[2];
+    MPI_Status statuses[3];
 
-    is_int(class_of(MPI_Waitall(2, requests, statuses)), MPI_ERR_IN_STATUS, "one of two fails");
+    is_int(class_of(MPI_Waitall(3, requests, statuses)), MPI_ERR_IN_STATUS, "one of two fails");
     is_int(class_of(statuses[0].MPI_ERROR), MPI_ERR_PENDING, "the other one is pending");
     is_int(class_of(statuses[1].MPI_ERROR), MPI_ERR_TRUNCATE, "what is wrong with the one");
+    is_int(statuses[2].MPI_ERROR, MPI_SUCCESS, "an inactive one is done");
+    MPI_Request_free(&requests[2]);
     MPI_Cancel(&requests[0]);
     is_int(MPI_Wait(&requests[0], &statuses[0]), MPI_SUCCESS, "it can be waited for still");
 }

@@ -32,7 +32,7 @@ static void truncated(void)
 
 static void truncated_of_two(void)
 {
-    MPI_Request requests[2];
+    MPI_Request requests[3];
 
     job_post_two(1, TAG, TAG_NEVER, values, requests);
     ask_for_two();
