@@ -10,7 +10,8 @@ import re
 import sys
 
 # Functions of the MPI library that the sources of libabtmpi call, beside those that are wrapped.
-USED = """Cancel Comm_call_errhandler Comm_get_errhandler Comm_set_errhandler Errhandler_free Errhandler_set Finalize Get_library_version Init Init_thread Initialized Improbe Iprobe Irecv
+USED = """Cancel Comm_call_errhandler Comm_create_errhandler Comm_get_errhandler Comm_get_name Comm_rank Comm_set_errhandler
+    Errhandler_free Errhandler_set Error_string Finalize Get_library_version Init Init_thread Initialized Improbe Iprobe Irecv
     Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testany Testsome
     Wait Win_test""".split()
 
@@ -57,6 +58,12 @@ class Function:
     def comm(self):
         return "comm" if "comm" in self.args else "MPI_COMM_NULL"
 
+    def called(self):
+        """The call as errors name it."""
+        peer = next((arg for arg in ("source", "dest") if arg in self.args), "MPI_PROC_NULL")
+        tag = next((arg for arg in ("sendtag", "tag") if arg in self.args), "0")
+        return f"(abtmpi_fatal_call){{\"{self.full}\", {self.comm()}, {peer}, {tag}}}"
+
     def define(self, body):
         params = ", ".join(self.params) or "void"
         return (f"int P{self.full}({params})\n{{\n{body}}}\n"
@@ -67,14 +74,25 @@ def straight(function):
     return f"    if (!abtmpi_enter())\n        return {function.real()};\n"
 
 
+def ended(f, code):
+    """The end of a call of a ULT."""
+    return (f"    int ended_ = {code};\n"
+            f"    return ended_ == MPI_SUCCESS ? ended_ : abtmpi_fatal_end({f.called()}, ended_);\n")
+
+
 def returned(f):
     """The end of a function in whose place nonblocking ones have been called."""
-    return f"    return {'abtmpi_finish_source(code_, source, status)' if 'source' in f.args else 'code_'};\n"
+    return ended(f, "abtmpi_finish_source(code_, source, status)" if "source" in f.args else "code_")
+
+
+def reach(f):
+    """A message whose error would end the job is left to the MPI library. Collective ones have to be of one form."""
+    return f"    if (abtmpi_handler_is_out_of_reach()) {{\n{region(f, '')}    }}\n"
 
 
 def twin(f, by):
     # Operations of all processes match only if all are of the nonblocking form, whoever calls.
-    begin = straight(f)
+    begin = straight(f) if f.is_collective else reach(f) + straight(f)
     if f.is_collective:
         begin = (f"    if (abtmpi_call_is_plain())\n        return {f.real()};\n    if (!abtmpi_enter())\n"
                  f"        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, &request_);\n")
@@ -105,7 +123,7 @@ def parts(f, by):
                 f"    if (pack_ == MPI_SUCCESS)\n        pack_ = replace_{f.name}({', '.join(a)}, copy_, used_);\n"
                 f"    else\n        abtmpi_leave(pack_);\n"
                 f"    free(copy_);\n    abtmpi_cancel_allow(before_);\n    return pack_;\n")
-    return straight(f) + pair(f, a[5:11], a[0:5] + [a[10]]) + returned(f)
+    return reach(f) + straight(f) + pair(f, a[5:11], a[0:5] + [a[10]]) + returned(f)
 
 
 def before(f, what):
@@ -132,7 +150,7 @@ def brief(f, by):
 
 
 def wait(f, by):
-    return f"{straight(f)}    return abtmpi_finish_{f.name.lower()}({', '.join(f.args)});\n"
+    return straight(f) + ended(f, f"abtmpi_finish_{f.name.lower()}({', '.join(f.args)})")
 
 
 def own(f, by):
@@ -145,7 +163,11 @@ def persistent(f, by):
 
 def turn(f, by):
     found = RESULT.get(f.name, "flag")
-    return f"{straight(f)}    int code_ = {f.real()};\n    return abtmpi_leave_turn(code_, {found});\n"
+    return f"{straight(f)}    int code_ = {f.real()};\n" + ended(f, f"abtmpi_leave_turn(code_, {found})")
+
+
+def hidden(f, by):
+    return f"    return abtmpi_fatal_hide({f.real()}, {f.args[-1]});\n"
 
 
 def handler(f, by):
@@ -155,7 +177,7 @@ def handler(f, by):
 
 
 KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "brief": brief, "own": own, "turn": turn, "handler": handler,
-         "persistent": persistent}
+         "persistent": persistent, "hidden": hidden}
 
 
 def treatments(table):
@@ -196,7 +218,7 @@ def main(table, out):
         "};\n\nextern struct abtmpi_real abtmpi_real;\n\n#endif\n")
     (out / "wrappers.c").write_text(
         "/* Made by generate.py from functions.tsv and mpi.h. */\n#include <stdlib.h>\n\n#include <real.h>\n"
-        "#include \"call.h\"\n#include \"finish.h\"\n#include \"region.h\"\n\n" + "\n".join(code) +
+        "#include \"call.h\"\n#include \"fatal.h\"\n#include \"finish.h\"\n#include \"region.h\"\n\n" + "\n".join(code) +
         "\nstruct abtmpi_real abtmpi_real;\n\n__attribute__((constructor)) static void resolve(void)\n{\n" +
         "".join(f"    abtmpi_real.{name} = (__typeof__(P{full(name)}) *)abtmpi_next(\"P{full(name)}\");\n"
                 for name in sorted(real)) + "}\n")

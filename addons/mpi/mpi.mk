@@ -7,6 +7,8 @@ mpi_sources = \
 	addons/mpi/src/call.c \
 	addons/mpi/src/call.h \
 	addons/mpi/src/debug.h \
+	addons/mpi/src/fatal.c \
+	addons/mpi/src/fatal.h \
 	addons/mpi/src/finish.c \
 	addons/mpi/src/finish.h \
 	addons/mpi/src/host.c \

@@ -22,7 +22,7 @@ HEADINGS = {"twin": "the nonblocking form, and the ULT is suspended until it is 
             "turn": "the call itself; a ULT that misses often lets others run",
             "persistent": "the call itself; from then on requests may be inactive in `MPI_Waitall`",
             "handler": "the call itself; from then on ULTs complete their requests themselves"}
-SKIPPED = ("own", "through")
+SKIPPED = ("own", "hidden", "through")
 
 
 def short(names):
@@ -45,7 +45,7 @@ def table():
     unknown = {row[2] for row in rows} - set(HEADINGS) - set(SKIPPED)
     if unknown:
         sys.exit(f"page.py: functions.tsv has {', '.join(sorted(unknown))}, which is not known here")
-    through = sum(row[2] == "through" for row in rows)
+    through = sum(row[2] in ("hidden", "through") for row in rows)
     lines.append(f"| nothing: the call itself | the other {through}, which do not wait |")
     return "\n".join(lines)
 

@@ -11,6 +11,7 @@
 
 #include "call.h"
 #include "debug.h"
+#include "fatal.h"
 #include "host.h"
 #include "progress.h"
 #include "region.h"
@@ -117,6 +118,14 @@ bool abtmpi_enter(void)
     return true;
 }
 
+bool abtmpi_call_is_inside(void)
+{
+    ABT_thread self = ABT_THREAD_NULL;
+
+    ABT_self_get_thread(&self);
+    return call_self.looking || (self != ABT_THREAD_NULL && call_self.inside == self);
+}
+
 int abtmpi_leave(int code)
 {
     call_self.inside = ABT_THREAD_NULL;
@@ -174,6 +183,15 @@ bool abtmpi_handler_is_own(void)
     return atomic_load_explicit(&call_handler_is_own, memory_order_relaxed); /* relaxed: as above. */
 }
 
+bool abtmpi_handler_is_out_of_reach(void)
+{
+    int has_world = 1;
+
+    if (!ABTMPI_IS_OPEN_MPI && abtmpi_handler_is_own())
+        abtmpi_real.Initialized(&has_world);
+    return !has_world;
+}
+
 bool abtmpi_call_is_off(void)
 {
     /* relaxed: who asks has been on, and learns of MPI_Finalize by chance earlier or later. */
@@ -202,6 +220,8 @@ static int call_init(int (*init)(int *, char ***, int, int *), int *argc, char *
     atomic_store_explicit(&call_plain, is_plain, memory_order_relaxed);
     if (is_plain && ults == HOST_MEMBERS)
         atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
+    if (!is_plain && code == MPI_SUCCESS)
+        abtmpi_fatal_begin();
     return code;
 }
 

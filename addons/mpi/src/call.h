@@ -28,6 +28,9 @@ int abtmpi_leave_turn(int code, const int *found);
 bool abtmpi_cancel_put_off(void);
 void abtmpi_cancel_allow(bool before);
 
+/* Whether the calling thread is between abtmpi_enter and abtmpi_leave of its ULT, or looks. */
+bool abtmpi_call_is_inside(void);
+
 /* Around calls of the MPI library that the driver makes, on whatever stack. */
 void abtmpi_look_begin(void);
 void abtmpi_look_end(void);
@@ -38,6 +41,12 @@ void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler);
 
 /* Whether it may: then nobody but the ULT itself completes its requests. */
 bool abtmpi_handler_is_own(void);
+
+/*
+ * Whether it may be one, and a request would end the job: in MPICH errors of requests belong to MPI_COMM_WORLD, which a
+ * session without MPI_Init has not got.
+ */
+bool abtmpi_handler_is_out_of_reach(void);
 
 /* Whether the program has no ULTs, as MPI_Init has found: then all is as without libabtmpi. */
 bool abtmpi_call_is_plain(void);

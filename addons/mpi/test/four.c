@@ -78,7 +78,13 @@ static void yield(void)
 static void handler(MPI_Comm *of, int *code, ...)
 {
     (void)of;
-    fail("error %d", *code);
+    is_int(class_of(*code), MPI_ERR_TRUNCATE, "the handler of a communicator gets what is wrong");
+}
+
+static void receive_too_long(void)
+{
+    is_int(class_of(MPI_Recv(in, 1, MPI_INT, job_rank, TAG, comm, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE,
+           "a message that is too long");
 }
 
 /* Without MPI_Init, in which case MPICH 4.0 needs two processes. */
@@ -117,6 +123,7 @@ int main(void)
     MPI_Comm_set_errhandler(comm, errhandler);
     MPI_Errhandler_free(&errhandler);
     job_run_pair(wait_for_persistent, yield);
+    job_run_pair(receive_too_long, send_large);
     MPI_Comm_free(&comm);
     is_int(MPI_Session_finalize(&session), MPI_SUCCESS, "MPI_Session_finalize");
     ABT_finalize();
