@@ -65,7 +65,8 @@ start_examples = examples/start/Makefile examples/start/README.md examples/start
 # Each function in use, for its page in the reference: installed and looked at in the same way.
 reference_examples = examples/reference/Makefile examples/reference/README.md examples/reference/affinity.c \
 	examples/reference/attributes.c examples/reference/barrier.c examples/reference/cancel.c \
-	examples/reference/cond.c examples/reference/config.c examples/reference/deadlock.c examples/reference/driver.c \
+	examples/reference/cond.c examples/reference/config.c examples/reference/deadlock.c \
+	examples/reference/device.c examples/reference/driver.c \
 	examples/reference/dump.c examples/reference/enter.c examples/reference/errors.c examples/reference/eventual.c \
 	examples/reference/fork_by_hand.c examples/reference/fork_cpp.cpp examples/reference/fork_invoke.c \
 	examples/reference/fork_mutual.c examples/reference/future.c examples/reference/generator.c \
@@ -74,8 +75,8 @@ reference_examples = examples/reference/Makefile examples/reference/README.md ex
 	examples/reference/io_files_nb.c examples/reference/io_operations.c examples/reference/io_receiver.c \
 	examples/reference/io_registered.c examples/reference/io_sockets.c examples/reference/io_sockets_nb.c \
 	examples/reference/keys.c examples/reference/leader.c examples/reference/migration.c examples/reference/mutex.c \
-	examples/reference/older_names.c examples/reference/park.c examples/reference/pollers.c \
-	examples/reference/pool.c examples/reference/pool_many.c examples/reference/pool_old.c \
+	examples/reference/older_names.c examples/reference/park.c examples/reference/pool.c \
+	examples/reference/pool_many.c examples/reference/pool_old.c \
 	examples/reference/pool_user.c examples/reference/sched.c examples/reference/sched_config.c \
 	examples/reference/self.c \
 	examples/reference/source.c examples/reference/stack_use.c examples/reference/streams.c \

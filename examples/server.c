@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A server: each connection is a ULT that reads like a blocking program, and each stream waits for work units and for
- * its connections at once, in epoll. An idle stream waits in the hook; a busy one looks by the poller. The clients are
- * native threads at the other ends; each sends numbers over all its connections and adds up the squares that come back.
+ * its connections at once, in epoll. An idle stream waits in the wait of a driver; a busy one looks by its poll. The
+ * clients are native threads at the other ends; each sends numbers over all its connections and adds up the squares
+ * that come back.
  */
 #include "team.h"
 
@@ -23,6 +24,7 @@ struct loop {
     ABT_xstream stream;
     ABT_pool pool;
     int epoll;
+    ABTX_driver driver;
     int wake_fd; /* the library's; -1: not yet known */
 };
 
@@ -61,7 +63,7 @@ static int look(struct loop *loop, int milliseconds)
     return found;
 }
 
-static void idle_hook(void *arg, int fd, int64_t deadline)
+static void idle_wait(void *arg, int fd, int64_t deadline)
 {
     struct loop *loop = arg;
     int64_t left = (deadline - ABTX_after(0) + 999999) / 1000000; /* milliseconds */
@@ -75,27 +77,29 @@ static void idle_hook(void *arg, int fd, int64_t deadline)
     look(loop, deadline == ABTX_FOREVER ? -1 : left > 0 ? (int)left : 0);
 }
 
-static int poller(void *arg)
+static ABT_bool look_between(void *arg, ABT_bool about_to_sleep)
 {
-    return look(arg, 0);
+    (void)about_to_sleep;
+    return look(arg, 0) ? ABT_TRUE : ABT_FALSE;
 }
 
 static void start_loop(struct loop *loop, ABT_xstream stream)
 {
+    const ABTX_driver_ops ops = {.poll = look_between, .wait = idle_wait};
+
     loop->stream = stream;
     loop->wake_fd = -1;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (loop->epoll < 0)
         fail("epoll_create1");
     CHECK(ABT_xstream_get_main_pools(stream, 1, &loop->pool));
-    CHECK(ABTX_xstream_set_idle_wait(stream, idle_hook, loop));
-    CHECK(ABTX_poller_add_every(stream, poller, loop, ABTX_FOREVER));
+    CHECK(ABTX_driver_create(&ops, loop, &loop->driver));
+    CHECK(ABTX_driver_attach(loop->driver, stream));
 }
 
 static void stop_loop(struct loop *loop)
 {
-    CHECK(ABTX_poller_remove(loop->stream, poller, loop));
-    CHECK(ABTX_xstream_set_idle_wait(loop->stream, NULL, NULL));
+    CHECK(ABTX_driver_free(&loop->driver));
     close(loop->epoll);
 }
 

@@ -124,7 +124,7 @@ options_for_asan() {
 # plan_of_waits DO NAME OPTION: what looks at waits.
 plan_of_waits() {
     sample '$(filter test/unit/lock/% test/unit/os/% test/unit/stream/% test/unit/sync/% test/unit/wait/%, $(unit_tests))
-        test/api/barrier test/api/cond test/api/deadlock test/api/eventual test/api/future test/api/idle_hook test/api/mutex
+        test/api/barrier test/api/cond test/api/deadlock test/api/eventual test/api/future test/api/driver_wait test/api/mutex
         test/api/rwlock test/api/thread_sleep test/api/timedwait test/api/timer test/api/xstream test/api/xstream_park
         test/stress/wakeups'
     # A value of a variable of make is one line.

@@ -78,7 +78,6 @@ abt_sources = \
 	src/idle/driver.c \
 	src/idle/idle.c \
 	src/idle/leader.c \
-	src/idle/poller.c \
 	src/idle/relook.c \
 	src/image/cxx.c \
 	src/image/libunwind.c \

@@ -77,6 +77,7 @@ api_tests = \
 	test/api/deadlock \
 	test/api/environment \
 	test/api/driver \
+	test/api/driver_wait \
 	test/api/dump \
 	test/api/enter_events \
 	test/api/error \
@@ -88,7 +89,6 @@ api_tests = \
 	test/api/future \
 	test/api/hog \
 	test/api/idle \
-	test/api/idle_hook \
 	test/api/info \
 	test/api/info_print \
 	test/api/info_unwind \
@@ -237,7 +237,6 @@ regress_tests = \
 	test/regress/directed_switches \
 	test/regress/deep_main \
 	test/regress/dump_again \
-	test/regress/exit_in_poller \
 	test/regress/exit_in_wait \
 	test/regress/fault_handlers \
 	test/regress/fault_unloaded \
@@ -304,7 +303,6 @@ stress_tests = \
 	test/stress/frames \
 	test/stress/give_back \
 	test/stress/guards \
-	test/stress/idle_hooks \
 	test/stress/many \
 	test/stress/migrate \
 	test/stress/signals \
@@ -332,8 +330,6 @@ test_fuzz_fuzz_SOURCES += test/fuzz/no_io.c
 endif
 
 # Some compilers call ceil.
-test_api_idle_hook_LDADD = $(LDADD) -lm
-test_stress_idle_hooks_LDADD = $(LDADD) -lm
 
 # Its functions are to be found by name.
 test_api_overflow_LDFLAGS = -export-dynamic

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I write a server? Each connection is a ULT that reads as a blocking program does. When there is nothing to
- * read it waits for an eventual; the stream looks into epoll between units, and sleeps there when it is idle.
+ * read it waits for an eventual; a driver of the stream looks into epoll between units, and sleeps there when the
+ * stream is idle.
  *
  *   cc server.c $(pkg-config --cflags --libs argobots) -o server
  */
@@ -24,15 +25,22 @@ struct connection {
     ABT_thread unit;
 };
 
-/* Makes units ready whose connections can be read. Waits for at most this time; -1: for ever, NULL: not at all. */
-static int look(void *milliseconds)
+/* Makes units ready whose connections can be read. Waits for at most this time; -1: for ever. */
+static int look(int milliseconds)
 {
     struct epoll_event events[16];
-    int n = epoll_wait(epoll, events, 16, milliseconds ? *(int *)milliseconds : 0);
+    int n = epoll_wait(epoll, events, 16, milliseconds);
     for (int i = 0; i < n; i++)
         if (events[i].data.ptr) /* NULL: the library's own descriptor, which only wakes */
             ABT_eventual_set(((struct connection *)events[i].data.ptr)->readable, NULL, 0);
-    return n > 0;
+    return n;
+}
+
+/* Between units. */
+static ABT_bool look_between(void *arg, ABT_bool about_to_sleep)
+{
+    (void)arg, (void)about_to_sleep;
+    return look(0) > 0 ? ABT_TRUE : ABT_FALSE;
 }
 
 /* The stream has nothing to do. */
@@ -44,7 +52,7 @@ static void idle(void *arg, int fd, int64_t deadline)
     struct epoll_event event = {.events = EPOLLIN};
     if (fd != *wake_fd)
         epoll_ctl(epoll, EPOLL_CTL_ADD, *wake_fd = fd, &event);
-    look(&milliseconds);
+    look(milliseconds);
 }
 
 static ssize_t wait_and_read(struct connection *connection, void *data, size_t size)
@@ -95,6 +103,7 @@ int main(int argc, char **argv)
     struct connection connections[CONNECTIONS];
     ABT_xstream stream, clients;
     ABT_pool pool;
+    ABTX_driver driver;
     int wake_fd = -1;
 
     if (ABT_init(argc, argv) != ABT_SUCCESS)
@@ -102,8 +111,8 @@ int main(int argc, char **argv)
     epoll = epoll_create1(EPOLL_CLOEXEC);
     ABT_self_get_xstream(&stream);
     ABT_self_get_last_pool(&pool);
-    ABTX_xstream_set_idle_wait(stream, idle, &wake_fd);
-    ABTX_poller_add_every(stream, look, NULL, ABTX_FOREVER); /* events wake an idle stream */
+    ABTX_driver_create(&(ABTX_driver_ops){.poll = look_between, .wait = idle}, &wake_fd, &driver);
+    ABTX_driver_attach(driver, stream);
     for (int i = 0; i < CONNECTIONS; i++)
         if (open_connection(&connections[i], pool) != ABT_SUCCESS)
             return 1;
@@ -114,6 +123,7 @@ int main(int argc, char **argv)
         ABT_eventual_free(&connections[i].readable);
     }
     ABT_xstream_free(&clients);
+    ABTX_driver_free(&driver);
     ABT_finalize();
     printf("%ld answers\n", answers);
     return answers != ROUNDS * CONNECTIONS;

@@ -208,7 +208,7 @@ def read(entry, previous, known):
     return contract
 
 
-IO_CALLERS = "ULTs and external threads. A tasklet blocks its stream. Schedulers, pollers, hooks and signal handlers may not call."
+IO_CALLERS = "ULTs and external threads. A tasklet blocks its stream. Schedulers, drivers and signal handlers may not call."
 IO_RETURNS = "What the description says, or a negative error number of those in errno.h."
 
 

@@ -362,7 +362,7 @@ static void finish_primary(abti_es *es)
 {
     abti_stranded_watch(es);
     abti_es_finish(es);
-    abti_stranded_end(es);
+    abti_stranded_end();
 }
 
 /*

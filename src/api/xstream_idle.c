@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_*: sleeping for user-defined schedulers, user-defined event loops, pollers. */
+/* ABTX_xstream_*: sleeping for user-defined schedulers, wakes, and how long a stream looks before it sleeps. */
 #include <errno.h>
 #include <stdlib.h>
 #include "api/handles.h"
@@ -114,34 +114,6 @@ int ABTX_xstream_wake(ABT_xstream xstream)
     abti_es_request(xstream, ABTI_ES_REQ_LOOK);
     errno = saved_errno;
     return ABT_SUCCESS;
-}
-
-/* --- Hooks and pollers --- */
-
-int ABTX_xstream_set_idle_wait(ABT_xstream xstream, ABTX_wait_fn wait, void *arg)
-{
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    int code = abti_idle_set_hook(xstream, wait, arg);
-    return code == ABT_SUCCESS ? code : abti_error(code);
-}
-
-int ABTX_poller_add_every(ABT_xstream xstream, ABTX_poll_fn poll, void *arg, int64_t period)
-{
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(!poll || period < 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    int code = abti_idle_add_poller(xstream, poll, arg, abti_clock_deadline_of(period));
-    return code == ABT_SUCCESS ? code : abti_error(code);
-}
-
-int ABTX_poller_remove(ABT_xstream xstream, ABTX_poll_fn poll, void *arg)
-{
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    int code = abti_idle_remove_poller(xstream, poll, arg);
-    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABTX_xstream_set_spin(ABT_xstream xstream, int64_t nanoseconds)

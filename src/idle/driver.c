@@ -52,7 +52,7 @@ static struct abti_callee *enter_callback_locked(struct abti_idle *idle, struct 
 
 static void leave_callback_locked(struct abti_idle *idle, struct abti_callee *outer)
 {
-    abti_annotate_release(&idle->polls);
+    abti_annotate_release(&idle->called);
     abti_spin_lock(&idle->lock);
     abti_assert(idle->called);
     idle->called = outer;
@@ -147,7 +147,7 @@ bool abti_drivers_have_begun(abti_es *es)
 {
     abti_spin_lock(&es->idle->lock);
     struct abti_callee *c = es->idle->callees;
-    while (c && (c->driver->is_simple || c->state == CALLEE_COMING))
+    while (c && c->state == CALLEE_COMING)
         c = c->next;
     abti_spin_unlock(&es->idle->lock);
     return c != NULL;
@@ -161,7 +161,7 @@ void abti_drivers_end(abti_es *es)
     for (;;) {
         struct abti_callee *last = NULL;
         for (struct abti_callee *c = idle->callees; c; c = c->next)
-            last = !c->driver->is_simple && c->state == CALLEE_ON ? c : last;
+            last = c->state == CALLEE_ON ? c : last;
         if (!last)
             break;
         end_driver_locked(es, last);
@@ -373,7 +373,7 @@ int abti_driver_detach(ABTX_driver driver, abti_es *es)
     if (waits) {
         abti_es_notify(es, ABTI_ES_REQ_LOOK);
         await_end(&gone);
-        abti_annotate_acquire(&es->idle->polls);
+        abti_annotate_acquire(&es->idle->called);
     }
     return is_there ? ABT_SUCCESS : ABT_ERR_INV_ARG;
 }

@@ -14,7 +14,6 @@ struct ABTX_driver_opaque {
     void *arg;
     unsigned index;  /* of its data in a stream */
     bool everywhere; /* rt.lock: streams that come are to have it */
-    bool is_simple;  /* constant: of one ES, without start, end and index; it is freed with its callee */
 
     /* How long an idle ES may sleep before it calls poll; ABTI_CLOCK_NEVER: as if there were none. */
     _Atomic(uint64_t) period_ns;

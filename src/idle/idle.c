@@ -18,7 +18,7 @@ static bool idle_follows(const struct abti_callee *c)
 
 /*
  * One in SYSTEM_EVERY sleeps that end at once goes to the system, which lets other threads have the processor. With
- * all of them an ES with a poller of period 0 called it every 6 us, and 0.6 us with this, measured.
+ * all of them an ES with a driver of period 0 called it every 6 us, and 0.6 us with this, measured.
  */
 enum { SYSTEM_EVERY = 32 };
 
@@ -52,18 +52,13 @@ static struct abti_callee *sleeps_in(struct abti_idle *idle)
     return c;
 }
 
-/* The call of a callee has returned. Frees a simple driver that has been removed meanwhile. */
+/* The call of a callee has returned. Takes the lock. */
 static void end_of_call(struct abti_idle *idle)
 {
-    abti_annotate_release(&idle->polls);
+    abti_annotate_release(&idle->called);
     abti_spin_lock(&idle->lock);
-    struct abti_callee *c = idle->called;
-    abti_assert(c);
+    abti_assert(idle->called);
     idle->called = NULL;
-    if (c->removed && c->driver->is_simple)
-        free(c);
-    /* release: pairs with the acquire in remove_simple. relaxed: only this thread stores it */
-    abti_store_release(&idle->polls, abti_load_relaxed(&idle->polls) + 1);
 }
 
 /* Whom the ES has announced to sleep in may have been removed since. Then it looks at everything again. */
@@ -275,14 +270,15 @@ void abti_idle_tell_sleep_slow(abti_es *es)
     abti_spin_unlock(&es->idle->lock);
 }
 
-bool abti_idle_has_begun(abti_es *es)
+bool abti_idle_has_other_calls(abti_es *es, ABT_bool (*poll)(void *data, ABT_bool about_to_sleep))
 {
-    abti_spin_lock(&es->idle->lock);
-    struct abti_callee *c = es->idle->callees;
-    while (c && c->state == CALLEE_COMING)
-        c = c->next;
-    abti_spin_unlock(&es->idle->lock);
-    return c != NULL;
+    struct abti_idle *idle = es->idle;
+    abti_spin_lock(&idle->lock);
+    bool has = abti_load_relaxed(&idle->sources) != NULL; /* relaxed: a racy read */
+    for (struct abti_callee *c = idle->callees; c && !has; c = c->next)
+        has = (c->driver->ops.poll || c->driver->ops.wait) && c->driver->ops.poll != poll;
+    abti_spin_unlock(&idle->lock);
+    return has;
 }
 
 void abti_idle_leave_callee(abti_es *es)
@@ -323,7 +319,7 @@ static void update_period(struct abti_idle *idle)
 
 uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
 {
-    /* relaxed: abti_idle_add_poller asks for a look after it has changed it; a removal only makes a sleep longer */
+    /* relaxed: abti_driver_attach asks for a look after it has changed it; a removal only makes a sleep longer */
     if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->adjusts))) {
         abti_spin_lock(&es->idle->lock);
         update_period(es->idle);
@@ -368,7 +364,7 @@ void abti_callees_update_own(abti_es *es)
     idle->tells_sleep = false;
     idle->leads = false;
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
-        if (c->driver->is_simple || c->state != CALLEE_ON)
+        if (c->state != CALLEE_ON)
             continue;
         idle->tells_sleep |= c->driver->ops.poll != NULL;
         idle->leads |= c->following.leads;
@@ -427,7 +423,7 @@ void abti_idle_fini(abti_es *es)
         return;
     /*
      * A waker may still be on its way from the wake to the signal, and must not find the descriptor closed, or worse,
-     * opened anew as something else. The wait has an end, since the hook may have read signals that were not its own.
+     * opened anew as something else. The wait has an end, since a wait may have read signals that were not its own.
      */
     enum { WAIT_MS = 10, WAITS = 100 };
     for (int i = 0; idle->owed > 0 && i < WAITS; i++) {

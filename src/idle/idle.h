@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an ES calls beside its units: drivers, and in place of sleep the wait of one of them. Pollers and the idle hook
- * are simple drivers, see idle/poller.c. All of an ES are one list of callees. doc/waiting.md is the user's view,
- * doc/memory-model.md proves that no wake is lost.
+ * What an ES calls beside its units: drivers, and in place of sleep the wait of one of them. All of an ES are one list
+ * of callees. doc/waiting.md is the user's view, doc/memory-model.md proves that no wake is lost.
  */
 #ifndef ABTI_IDLE_IDLE_H
 #define ABTI_IDLE_IDLE_H
@@ -16,8 +15,8 @@
 #include "rt/self.h"
 
 /*
- * The states of a callee. A simple driver is CALLEE_ON from its addition to its removal. The states of others are
- * changed under the lock, by the ES alone, so that start, end and the other callbacks run on one native thread:
+ * The states of a callee. They are changed under the lock, by the ES alone, so that start, end and the other callbacks
+ * run on one native thread:
  *
  *   CALLEE_COMING     attached; the ES is to call start. Another thread may take it out
  *   CALLEE_STARTING   the ES is in start, and goes to CALLEE_ON, or takes it out if start has failed
@@ -40,8 +39,7 @@ struct abti_callee {
     void *arg;                    /* the driver's data of this ES */
     uint64_t period_ns;           /* an idle ES calls it so often; ABTI_CLOCK_NEVER: it sleeps as if there were none */
     enum abti_callee_state state; /* lock */
-    bool removed;                 /* lock: a simple driver was removed while it was being called, and is freed by the ES
-                                     then; another one is to be ended by the ES */
+    bool removed;                 /* lock: it is to be ended by the ES */
     _Atomic(uint32_t) *gone;      /* lock: is set when a removed driver has been ended; NULL: nobody waits */
     struct abti_following following;
 };
@@ -63,7 +61,6 @@ struct abti_idle {
     struct abti_callee *callees;  /* lock: in order of addition */
     struct abti_callee *cursor;   /* lock: which comes next in the present round of calls */
     struct abti_callee *called;   /* lock: which the ES calls now. The ES alone stores it */
-    _Atomic(uint32_t) polls;      /* the ES's: calls that have returned */
     _Atomic(uint64_t) period_ns;  /* lock: the shortest period. Read without the lock */
     _Atomic(bool) adjusts;        /* lock: it is to be computed anew before each sleep. Read without the lock */
     bool busy;                    /* the ES's: a callee has done something since the ES last was about to sleep */
@@ -107,8 +104,8 @@ bool abti_idle_cancel(abti_es *es);
 /* Whether there is somebody to call, whom a sleep in a pool's own pop_wait would leave out. */
 bool abti_idle_has_calls(abti_es *es);
 
-/* The same for calls of other functions than this poller. By any thread, as long as the ES is there. */
-bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll);
+/* The same for drivers with another poll than this. By any thread, as long as the ES is there. */
+bool abti_idle_has_other_calls(abti_es *es, ABT_bool (*poll)(void *data, ABT_bool about_to_sleep));
 
 /* Calls the callees, at an event check. Starts and ends drivers first. */
 void abti_idle_poll(abti_es *es);
@@ -121,9 +118,6 @@ ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
     if (ABTI_UNLIKELY(es->idle->tells_sleep))
         abti_idle_tell_sleep_slow(es);
 }
-
-/* Whether there is a callee that has been started, so that it is to be ended. */
-bool abti_idle_has_begun(abti_es *es);
 
 /* The ES has left a callee by a jump: that call has ended, and with it what it was the leader for. */
 void abti_idle_leave_callee(abti_es *es);
@@ -145,28 +139,13 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
 
 /* --- For any thread --- */
 
-/*
- * Sets the hook; NULL: none. On return the hook that was set before is not running any more, unless the caller is in
- * it. Returns an ABT code.
- */
-int abti_idle_set_hook(abti_es *es, ABTX_wait_fn wait, void *arg) ABTI_MUST_CHECK;
-
-/* Adds a poller. Returns an ABT code: INV_ARG when it is there already. */
-int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns) ABTI_MUST_CHECK;
-
-/*
- * Removes a poller. On return it is not running any more, unless the caller is a poller of this ES. Returns an ABT
- * code: INV_ARG when it is not there.
- */
-int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg) ABTI_MUST_CHECK;
-
 /* Sets how long the ES looks for something to run before it sleeps; negative: as the library thinks fit. */
 void abti_idle_set_spin(abti_es *es, int64_t spin_ns);
 
 /* Makes the descriptor that a wait needs, if there is none yet. Returns an ABT code. */
 int abti_idle_need_fd(struct abti_idle *idle) ABTI_MUST_CHECK;
 
-/* --- For idle/driver.c and idle/poller.c --- */
+/* --- For idle/driver.c --- */
 
 /* Makes a callee that is in no list. NULL: there is no memory. */
 struct abti_callee *abti_callee_new(void);

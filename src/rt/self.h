@@ -21,7 +21,7 @@ enum {
     ABTI_ES_REQ_CANCEL = 2,
     ABTI_ES_REQ_HALT = 4,
     ABTI_ES_REQ_LOOK = 8,     /* the ES does not sleep before it has looked at everything again */
-    ABTI_ES_REQ_POLL = 16,    /* not a request: there are pollers to be called */
+    ABTI_ES_REQ_POLL = 16,    /* not a request: there are drivers to be called */
     ABTI_ES_REQ_STACKS = 32,  /* others want its free stacks */
     ABTI_ES_REQ_TELL = 64,    /* somebody listens to events from now on, or nobody does */
     ABTI_ES_REQ_RETURN = 256, /* units want to come back, see carrier/blocking.h */

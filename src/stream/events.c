@@ -93,7 +93,7 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
 
 /*
  * The unit that it is about to switch to is in no pool, and the caller goes back to its pool only by that switch: so
- * nothing may switch here. All that is called is the library's own, and callbacks of drivers and pollers, which must
+ * nothing may switch here. All that is called is the library's own, and callbacks of drivers, which must
  * not wait. The number of switches between two looks varies at random. Else it could be a directed switch each time
  * that finds the budget used up, and never a yield, by which the scheduler gets its turn.
  */

@@ -15,7 +15,7 @@ void abti_es_request(abti_es *es, unsigned requests);
 
 /*
  * Looks at events: collects woken units, fires timers, does what is asked of the ES, tells the scheduler what is asked
- * of that, and calls pollers. The ES itself calls it, for the scheduler that it runs.
+ * of that, and calls drivers. The ES itself calls it, for the scheduler that it runs.
  */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
 

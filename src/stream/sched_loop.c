@@ -21,7 +21,7 @@
  * How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns, so that 400 take
  * 20 us. A unit that came 5 us after the last one was waited for 0.3 us with 400 looks, 3 us with 200 and 41 us with
  * 100, measured where a wake by the system takes 40 us; with 800 that held for units 15 us apart, too, but an ES that
- * has nothing to do would burn twice as much. With pollers, which may make a system call of half a microsecond each, a
+ * has nothing to do would burn twice as much. With drivers, which may make a system call of half a microsecond each, a
  * look takes many times as long, and there are fewer.
  */
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
@@ -125,7 +125,7 @@ static const void *loop_peek(abti_sched *sched)
 
 /*
  * Whether an ES that has found nothing to pick may take what it sees when it looks again. As long as it sees something
- * it goes on here, since between two calls there may be pollers, which would hold up what it is going to take.
+ * it goes on here, since between two calls there may be drivers, which would hold up what it is going to take.
  */
 static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {

@@ -5,7 +5,7 @@
  * knows. Each state is reported once.
  *
  * Units might be woken by these: a unit that runs, or is queued in a pool that a scheduler looks at; one that waits
- * with a deadline; an idle hook or a poller of a stream; a native thread that has made units, woken or waited since
+ * with a deadline; a driver of a stream; a native thread that has made units, woken or waited since
  * ABT_init, unless it is asleep in a wait without a deadline. A native thread that has not called the library yet is
  * not known to it: abti_deadlock_expect says that there are such threads. Nor is what a scheduler or pool of the
  * program's own does besides running units.

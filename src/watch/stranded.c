@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "idle/idle.h"
+#include "idle/driver.h"
 #include "image/symbol.h"
 #include "os/clock.h"
 #include "pool/blocked.h"
@@ -18,7 +18,7 @@ enum { LOOK_NS = 1000000000, PATIENCE = 5, MOST_LINES = 50, NAME = 128 };
 static struct {
     uint64_t due_ns;
     unsigned looks;
-    bool looks_on; /* false: there was no memory for that */
+    ABTX_driver driver; /* NULL: there was no memory for it */
     bool reported;
 } stranded;
 
@@ -105,19 +105,26 @@ static void tell_stranded(struct census *census, const char *what)
         abort();
 }
 
-int abti_stranded_look(void *arg)
+ABT_bool abti_stranded_look(void *data, ABT_bool about_to_sleep)
 {
     struct census census = {0};
-    (void)arg;
+    (void)data, (void)about_to_sleep;
     uint64_t now = abti_clock_mono_ns();
     if (stranded.reported || now < stranded.due_ns)
-        return 0;
+        return ABT_FALSE;
     stranded.due_ns = now + LOOK_NS;
     stranded.looks++;
     abti_registry_walk(count_unit, &census);
     if (census.blocked > 0 && (!census.others || stranded.looks >= PATIENCE))
         tell_stranded(&census, "which the primary execution stream waits for; nobody has woken them for a second");
-    return 0;
+    return ABT_FALSE;
+}
+
+static void free_driver(void)
+{
+    if (stranded.driver)
+        abti_driver_free(stranded.driver);
+    stranded.driver = NULL;
 }
 
 void abti_stranded_watch(abti_es *es)
@@ -125,7 +132,12 @@ void abti_stranded_watch(abti_es *es)
     stranded.due_ns = abti_clock_mono_ns() + LOOK_NS;
     stranded.looks = 0;
     stranded.reported = false;
-    stranded.looks_on = abti_idle_add_poller(es, abti_stranded_look, &stranded, LOOK_NS) == ABT_SUCCESS;
+    const ABTX_driver_ops ops = {.poll = abti_stranded_look, .any_thread = ABT_TRUE};
+    if (abti_driver_create(&ops, NULL, &stranded.driver) != ABT_SUCCESS)
+        return;
+    abti_store_relaxed(&stranded.driver->period_ns, LOOK_NS); /* relaxed: it is a setting */
+    if (abti_driver_attach(stranded.driver, es) != ABT_SUCCESS)
+        free_driver();
 }
 
 static bool any_is_blocked(void)
@@ -138,11 +150,10 @@ static bool any_is_blocked(void)
     return any;
 }
 
-void abti_stranded_end(abti_es *es)
+void abti_stranded_end(void)
 {
     struct census census = {0};
-    if (stranded.looks_on && abti_idle_remove_poller(es, abti_stranded_look, &stranded) != ABT_SUCCESS)
-        return; /* cannot be */
+    free_driver();
     if (stranded.reported || !any_is_blocked())
         return;
     abti_registry_walk(count_unit, &census);

@@ -12,9 +12,9 @@
 void abti_stranded_watch(abti_es *es);
 
 /* It has finished. Units that are blocked for good are reported now, unless they have been before. */
-void abti_stranded_end(abti_es *es);
+void abti_stranded_end(void);
 
-/* The poller of the primary stream that looks meanwhile. */
-int abti_stranded_look(void *unused);
+/* The poll of the driver of the primary stream that looks meanwhile. */
+ABT_bool abti_stranded_look(void *data, ABT_bool about_to_sleep);
 
 #endif

@@ -645,22 +645,27 @@ static void in_region(void)
 
 static int polls;
 
-static ABT_bool poll_and_set(void *arg)
+static ABT_bool poll_and_set(void *data, ABT_bool about_to_sleep)
 {
-    (void)arg;
+    (void)data, (void)about_to_sleep;
     if (++polls == 13)
         must(ABT_eventual_set(eventual, NULL, 0));
     return ABT_FALSE;
 }
 
-static void poller(void)
+static void driver(void)
 {
+    const ABTX_driver_ops ops = {.poll = poll_and_set};
+    ABTX_driver setter;
     ABT_xstream self;
 
     begin();
     must(ABT_xstream_self(&self));
-    must(ABTX_poller_add_every(self, poll_and_set, NULL, 100000000));
+    must(ABTX_driver_create(&ops, NULL, &setter));
+    must(ABTX_driver_set_period(setter, 100000000));
+    must(ABTX_driver_attach(setter, self));
     must(ABT_eventual_wait(eventual, NULL));
+    must(ABTX_driver_free(&setter));
     must(ABT_finalize());
 }
 
@@ -798,7 +803,7 @@ static const struct child children[] = {
      -1},
     {"a handler of a signal: nothing is told", ABORT, by_handler, {NULL}, 0},
     {"a blocking region: nothing is told", ABORT, in_region, {NULL}, 0},
-    {"a poller: nothing is told", ON, poller, {NULL}, 0},
+    {"a driver: nothing is told", ON, driver, {NULL}, 0},
     {"no cycle: nothing is told", "ABT_DEADLOCK_CHECK=cycles", only_cycles, {NULL}, 0},
     {"forks", ON, forks, {NULL}, 0},
 };

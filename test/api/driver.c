@@ -403,18 +403,9 @@ static void nap(void *arg)
     must(ABTX_self_sleep(50000000));
 }
 
-static void hook(void *arg, int fd, int64_t deadline)
-{
-    struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-
-    count_up(arg);
-    poll(&pollfd, 1, deadline == ABTX_FOREVER ? -1 : 1);
-}
-
 static void test_wait(void)
 {
     struct seen *seen = &lib.seen[0], *second = &other.seen[0];
-    atomic_int hooked = 0;
     ABT_xstream stream;
     ABT_thread thread;
 
@@ -436,12 +427,6 @@ static void test_wait(void)
     is_int(atomic_load(&second->waits), 0, "and does not wait");
     must(ABTX_driver_detach(lib.driver, stream));
     ok(soon(atomic_load(&second->in_wait)), "until it is the first one");
-    must(ABTX_xstream_set_idle_wait(stream, hook, &hooked));
-    ok(soon(atomic_load(&hooked) > 0), "a hook comes before it");
-    int tells = atomic_load(&second->tells);
-    ok(soon(atomic_load(&second->tells) > tells), "and it is asked");
-    must(ABTX_xstream_set_idle_wait(stream, NULL, NULL));
-    ok(soon(atomic_load(&second->in_wait)), "until there is none");
     unmake(&other);
     must(ABTX_driver_free(&lib.driver));
     must(ABT_xstream_free(&stream));

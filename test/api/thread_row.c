@@ -390,10 +390,11 @@ static void test_words(const struct way *way)
 
 /* --- Events --- */
 
-static int count(void *arg)
+static ABT_bool count(void *arg, ABT_bool about_to_sleep)
 {
+    (void)about_to_sleep;
     ++*(int *)arg;
-    return 0;
+    return ABT_FALSE;
 }
 
 /* Who does nothing but join lets the stream look at events as often as it is to. */
@@ -401,10 +402,12 @@ static void test_events(const struct way *way)
 {
     enum { ROUNDS = 25, FREQ = 50 };
     ABT_xstream xstream;
+    ABTX_driver driver;
     int polls = 0;
 
     must(ABT_xstream_self(&xstream));
-    must(ABTX_poller_add_every(xstream, count, &polls, 0));
+    must(ABTX_driver_create(&(ABTX_driver_ops){.poll = count}, &polls, &driver));
+    must(ABTX_driver_attach(driver, xstream));
     for (int k = 0; k < ROUNDS; k++) {
         for (int i = 0; i < MANY; i++)
             create(i, note);
@@ -413,7 +416,7 @@ static void test_events(const struct way *way)
         if (!way->frees)
             must(ABT_thread_free_many(MANY, units));
     }
-    must(ABTX_poller_remove(xstream, count, &polls));
+    must(ABTX_driver_free(&driver));
     ok(polls >= ROUNDS * MANY / FREQ / 2 && polls <= ROUNDS * MANY / FREQ * 3, "%s: %d looks at events in %d joins",
        way->name, polls, ROUNDS * MANY);
 }

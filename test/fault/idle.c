@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Idle streams: hooks, pollers, schedulers that park and waits of many, without memory or file descriptors. */
+/* Idle streams: drivers, schedulers that park and waits of many, without memory or file descriptors. */
 #include "cases.h"
 
 #include <poll.h>
 
 static ABT_xstream xstream; /* idle */
-static atomic_int hooked, polled;
 
 static void begin(void)
 {
@@ -13,7 +12,6 @@ static void begin(void)
     probe_begin();
     probe_into(pool_of(xstream));
     probe_again(); /* it has begun, and asks for nothing any more */
-    hooked = polled = 0;
 }
 
 static void end(void)
@@ -29,76 +27,10 @@ static void it_works(void)
     probe_again();
 }
 
-/* --- Hooks. A stream keeps its file descriptor, so that each hook gets a stream of its own. --- */
-
-static void hook(void *arg, int fd, int64_t deadline)
-{
-    struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-
-    (void)deadline;
-    count_up(arg);
-    poll(&pollfd, 1, 1);
-}
-
-static int set_hook(void)
-{
-    return ABTX_xstream_set_idle_wait(xstream, hook, &hooked);
-}
-
-static void no_hook(void)
-{
-    expect(hooked == 0, "no hook is called");
-    it_works();
-}
-
-static void hook_is_called(void)
-{
-    wait_for(hooked > 0);
-    end();
-    begin();
-}
-
-/* --- Pollers --- */
-
-static int count_poll(void *arg)
-{
-    count_up(arg);
-    return 0;
-}
-
-static int add_poller(void)
-{
-    return ABTX_poller_add_every(xstream, count_poll, &polled, 100000);
-}
-
-static void no_poller(void)
-{
-    int before = polled;
-
-    it_works();
-    expect(polled == before, "no poller is called");
-    expect(ABTX_poller_remove(xstream, count_poll, &polled) == ABT_ERR_INV_ARG, "there is none");
-}
-
-static void remove_poller(void)
-{
-    int before = polled;
-
-    wait_for(polled > before);
-    must(ABTX_poller_remove(xstream, count_poll, &polled));
-}
-
-/* The stream is freed with it. */
-static void leave_poller(void)
-{
-    end();
-    begin();
-}
-
 /* --- Drivers --- */
 
 static ABTX_driver driver;
-static atomic_int started, ended, waited;
+static atomic_int started, ended, waited, polled;
 
 static int start(void *arg, void **data)
 {
@@ -118,13 +50,18 @@ static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
 {
     (void)data;
     (void)about_to_sleep;
+    count_up(&polled);
     return ABT_FALSE;
 }
 
 static void wait_in(void *data, int fd, int64_t deadline)
 {
+    struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+
     (void)data;
-    hook(&waited, fd, deadline);
+    (void)deadline;
+    count_up(&waited);
+    poll(&pollfd, 1, 1);
 }
 
 static const ABTX_driver_ops driver_ops = {.start = start, .end = end_driver, .poll = poll_driver, .wait = wait_in};
@@ -348,9 +285,6 @@ static void nothing(void)
 }
 
 static const struct fault_case cases[] = {
-    {"ABTX_xstream_set_idle_wait", FAULT_BRIEF, set_hook, no_hook, hook_is_called, begin, end},
-    {"ABTX_poller_add_every", FAULT_BRIEF, add_poller, no_poller, remove_poller, begin, end},
-    {"ABTX_poller_add_every, and the stream is freed", FAULT_BRIEF, add_poller, no_poller, leave_poller, begin, end},
     {"ABTX_driver_create", 0, create_driver, NULL, free_driver, NULL, NULL},
     {"ABTX_driver_attach", FAULT_BRIEF, attach, none_started, driver_is_called, begin_driver, end_driver_and_stream},
     {"ABTX_driver_attach_all", FAULT_BRIEF | FAULT_HELPS, attach_all, none_started, driver_is_freed,
@@ -363,32 +297,28 @@ static const struct fault_case cases[] = {
 
 /* --- What is there goes on, changes and goes away without anything --- */
 
-static atomic_int other_hooked;
-
 static void test_no_requests(void)
 {
     int index = -1, before;
 
     must(ABT_init(0, NULL));
-    begin();
+    begin_driver();
     begin_eventuals();
     must(ABT_eventual_set(eventuals[7], NULL, 0));
-    must(set_hook());
-    must(add_poller());
+    must(attach());
     /* Once before: caches may grow by the way, and need not. */
     it_works();
     must(ABTX_self_sleep(1000000));
-    must(ABTX_xstream_set_idle_wait(xstream, hook, &other_hooked));
-    ok(soon(other_hooked > 0), "another hook");
+    ok(soon(waited > 0), "the stream is in the wait");
     fault_arm(1, FAULT_FROM);
-    before = other_hooked;
-    ok(soon(other_hooked > before), "the hook is called");
+    before = waited;
+    ok(soon(waited > before), "the wait is called");
     before = polled;
-    ok(soon(polled > before), "the poller is called");
+    must(ABTX_xstream_wake(xstream));
+    ok(soon(polled > before), "poll is called");
     it_works();
     ok_abt(ABTX_xstream_wake(xstream));
-    ok_abt(ABTX_xstream_set_idle_wait(xstream, NULL, NULL));
-    ok_abt(ABTX_poller_remove(xstream, count_poll, &polled));
+    ok_abt(ABTX_driver_detach(driver, xstream));
     ok_abt(ABTX_self_sleep(1000000));
     ok_abt(ABTX_eventual_wait_any_until(MANY, eventuals, &index, ABTX_FOREVER));
     is_int(index, 7, "the one that was ready");
@@ -400,7 +330,7 @@ static void test_no_requests(void)
         diag("asked for: %s", text);
     }
     end_eventuals();
-    end();
+    end_driver_and_stream();
     must(ABT_finalize());
 }
 

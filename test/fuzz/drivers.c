@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What streams call beside their units: drivers, pollers and idle hooks. */
+/* What streams call beside their units: drivers. */
 #include <poll.h>
 
 #include "world.h"
 
 struct called {
     atomic_int calls, starts, ends, is_gone;
-    ABT_eventual seen; /* or the null handle */
+    ABT_eventual seen;
 };
 
 static void called_note(struct called *called)
 {
     expect(!atomic_load(&called->is_gone));
-    if (atomic_fetch_add(&called->calls, 1) == 0 && called->seen != ABT_EVENTUAL_NULL)
+    if (atomic_fetch_add(&called->calls, 1) == 0)
         must(ABT_eventual_set(called->seen, NULL, 0));
 }
 
@@ -31,51 +31,6 @@ static int64_t any_period(struct actor *actor)
     static const int64_t periods[] = {1, 1000, 100000, 5000000, ABTX_FOREVER};
 
     return periods[dice(actor, 5)];
-}
-
-/* ---- Pollers and idle hooks -------------------------------------------------------------------------------------- */
-
-static int poller_poll(void *arg)
-{
-    called_note(arg);
-    return 0;
-}
-
-static void poller_take(struct actor *actor)
-{
-    struct called called = {.seen = ABT_EVENTUAL_NULL};
-    ABT_xstream stream = any_stream(actor);
-    bool waits = chance(actor, 2);
-
-    must(ABT_eventual_create(0, &called.seen));
-    must(
-        ABTX_poller_add_every(stream, poller_poll, &called, waits ? (int64_t)dice(actor, 5000000) : any_period(actor)));
-    if (waits)
-        must(ABT_eventual_wait(called.seen, NULL));
-    must(ABTX_poller_remove(stream, poller_poll, &called));
-    atomic_store(&called.is_gone, 1);
-    relax(actor);
-    must(ABT_eventual_free(&called.seen));
-}
-
-/* A stream has one hook. */
-static void idle_hook_take(struct actor *actor)
-{
-    struct called called = {.seen = ABT_EVENTUAL_NULL};
-    unsigned one = dice(actor, (unsigned)world.num_streams);
-
-    if (atomic_exchange(&world.has_hook[one], 1))
-        return;
-    must(ABTX_xstream_set_idle_wait(world.streams[one], idle_wait, &called));
-    for (unsigned i = dice(actor, 10); i > 0; i--)
-        relax(actor);
-    if (chance(actor, 2)) {
-        must(ABTX_self_sleep(200000));
-        must(ABTX_xstream_wake(world.streams[one]));
-    }
-    must(ABTX_xstream_set_idle_wait(world.streams[one], NULL, NULL));
-    atomic_store(&called.is_gone, 1);
-    atomic_store(&world.has_hook[one], 0);
 }
 
 /* ---- Drivers ----------------------------------------------------------------------------------------------------- */
@@ -105,18 +60,16 @@ static ABT_bool driver_poll(void *data, ABT_bool about_to_sleep)
 }
 
 /* False: the stream has been handed over, and cannot have a driver that is bound to its thread. */
-static bool driver_attach(struct actor *actor, ABTX_driver driver, bool any_thread)
+static bool driver_attach(struct actor *actor, ABTX_driver driver, ABT_eventual seen, bool any_thread)
 {
-    if (chance(actor, 3)) {
-        must(ABTX_driver_attach_all(driver));
-        return true;
-    }
-    ABT_xstream stream = any_stream(actor);
-    int code = ABTX_driver_attach(driver, stream);
+    ABT_xstream stream = chance(actor, 3) ? ABT_XSTREAM_NULL : any_stream(actor);
+    int code = stream == ABT_XSTREAM_NULL ? ABTX_driver_attach_all(driver) : ABTX_driver_attach(driver, stream);
     if (code == ABT_ERR_INV_XSTREAM && !any_thread)
         return false;
     must(code);
-    if (!chance(actor, 2))
+    if (chance(actor, 2))
+        must(ABT_eventual_wait(seen, NULL));
+    if (stream == ABT_XSTREAM_NULL || !chance(actor, 2))
         return true;
     for (unsigned i = dice(actor, 10); i > 0; i--)
         relax(actor);
@@ -141,7 +94,7 @@ static void driver_use(struct actor *actor, ABTX_driver driver)
 
 static void driver_take(struct actor *actor)
 {
-    struct called called = {.seen = ABT_EVENTUAL_NULL};
+    struct called called = {0};
     ABTX_driver_ops ops = {.start = driver_start, .end = driver_end, .poll = driver_poll};
     ABTX_driver driver;
     static atomic_int drivers;
@@ -150,20 +103,20 @@ static void driver_take(struct actor *actor)
     ops.one_leader = chance(actor, 2);
     ops.any_thread = !world.is_bound || chance(actor, 2);
     if (atomic_fetch_add(&drivers, 1) < ABTX_MAX_DRIVERS / 2) {
+        must(ABT_eventual_create(0, &called.seen));
         must(ABTX_driver_create(&ops, &called, &driver));
         must(ABTX_driver_set_period(driver, any_period(actor)));
-        if (driver_attach(actor, driver, ops.any_thread))
+        if (driver_attach(actor, driver, called.seen, ops.any_thread))
             driver_use(actor, driver);
         must(ABTX_driver_free(&driver));
         atomic_store(&called.is_gone, 1);
+        must(ABT_eventual_free(&called.seen));
         expect(atomic_load(&called.starts) == atomic_load(&called.ends));
     }
     atomic_fetch_sub(&drivers, 1);
 }
 
 const struct step driver_steps[] = {
-    {"poller", poller_take, 0},
-    {"idle_hook", idle_hook_take, 0},
     {"driver", driver_take, BY_ULT},
     {NULL, NULL, 0},
 };

@@ -38,7 +38,6 @@ struct world {
     atomic_long user_units_made, user_units_gone;
     bool is_bound; /* what streams have may be bound to their native threads, so that regions must not wait for units */
     atomic_int own_streams; /* which steps have made */
-    atomic_int has_hook[MAX_STREAMS];
 };
 extern struct world world;
 extern FILE *nowhere; /* /dev/null */

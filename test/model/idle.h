@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams without pools, for models of what a stream calls beside its units and in place of sleep: idle/idle.c,
- * idle/driver.c, idle/leader.c and idle/poller.c with stream/park.c, stream/events.c and wait/sleeper.c as they are.
+ * idle/driver.c and idle/leader.c with stream/park.c, stream/events.c and wait/sleeper.c as they are.
  * The descriptor that a stream is woken by orders nothing here. Memory is not used again, and is written over when it
  * is freed.
  */
@@ -19,7 +19,6 @@ static void model_free(void *memory);
 #include "idle/driver.c"
 #include "idle/idle.c"
 #include "idle/leader.c"
-#include "idle/poller.c"
 #undef calloc
 #undef free
 #include "pick/sched.c"
@@ -37,7 +36,7 @@ static struct ABT_sched_opaque scheds[STREAMS];
 /* --- Memory that is not used again --- */
 
 enum { CALLEES = 8 };
-static struct simple callees[CALLEES];
+static struct abti_callee callees[CALLEES];
 static _Atomic(int) num_callees;
 
 static void *model_calloc(size_t num, size_t size)

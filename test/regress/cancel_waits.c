@@ -4,7 +4,6 @@
  * when a driver had been detached. Each function that waits, by what the header says, has a row here: a ULT is
  * cancelled in it, others use its stack, and then comes what it has waited for.
  */
-#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -208,20 +207,6 @@ static void make_driver(void)
 
 WAIT(drop_driver, end_and_free_busy(); if (driver) must(ABTX_driver_free(&driver)))
 
-static int poll_nothing(void *unused)
-{
-    (void)unused;
-    return 0;
-}
-
-static void hook_nothing(void *unused, int fd, int64_t deadline)
-{
-    (void)unused;
-    (void)deadline;
-    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-    poll(&poll_fd, 1, 100);
-}
-
 static ABT_bool ask_nothing(void *unused, ABTX_work *work)
 {
     (void)unused;
@@ -229,10 +214,6 @@ static ABT_bool ask_nothing(void *unused, ABTX_work *work)
     return ABT_FALSE;
 }
 
-WAIT(add_poller, must(ABTX_poller_add_every(other, poll_nothing, NULL, 1000000)))
-WAIT(remove_poller, ABTX_poller_remove(other, poll_nothing, NULL))
-WAIT(set_hook, must(ABTX_xstream_set_idle_wait(other, hook_nothing, NULL)))
-WAIT(remove_hook, ABTX_xstream_set_idle_wait(other, NULL, NULL))
 WAIT(make_source, must(ABTX_source_create(ask_nothing, NULL, &source)); must(ABTX_source_attach(source, other)))
 WAIT(free_source, ABTX_source_free(&source))
 WAIT(pop_wait, ABT_unit unit; ABT_pool_pop_wait(empty_pool, &unit, 0.01))
@@ -334,8 +315,6 @@ static const struct row {
     {"ABT_self_suspend", LATER, NULL, suspend, resume_victim, NULL},
     {"ABT_self_suspend_to", LATER, NULL, suspend_to, resume_victim, NULL},
     {"ABT_self_resume_suspend_to", LATER, make_blocked, resume_suspend_to, resume_victim, free_target},
-    {"ABTX_poller_remove", NATIVE, add_poller, remove_poller, NULL, NULL},
-    {"ABTX_xstream_set_idle_wait", NATIVE, set_hook, remove_hook, NULL, NULL},
     {"ABTX_source_free", NATIVE, make_source, free_source, NULL, NULL},
     {"ABT_pool_pop_wait", NATIVE, NULL, pop_wait, NULL, NULL},
     {"ABT_pool_pop_wait_thread", NATIVE, NULL, pop_wait_thread, NULL, NULL},
@@ -361,7 +340,6 @@ static const struct row {
     {.function = "ABT_tool_register_thread_callback", .end = NOT}, /* the native thread waits, and keeps nothing */
     {.function = "ABTX_xstream_park_until", .end = NOT},
     {.function = "ABTX_xstream_wake", .end = NOT},
-    {.function = "ABTX_poller_add_every", .end = NOT},
     {.function = "ABTX_xstream_enter", .end = NOT},
     {.function = "ABTX_xstream_leave", .end = NOT},
     {.function = "ABTX_xstream_set_spin", .end = NOT},

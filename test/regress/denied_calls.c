@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the kernel refuses futexes idle streams spun, and where it refuses eventfd there was no idle hook, though the
+ * Where the kernel refuses futexes idle streams spun, and where it refuses eventfd a driver could not wait, though the
  * library has means to do without.
  */
 #include <errno.h>
@@ -41,13 +41,19 @@ static void run_some(ABT_xstream es)
     is_int(atomic_load(&count), UNITS, "work units run");
 }
 
-static atomic_int hooked;
+static atomic_int waited;
 
-static void hook(void *arg, int fd, int64_t deadline)
+static ABT_bool find_nothing(void *data, ABT_bool about_to_sleep)
+{
+    (void)data, (void)about_to_sleep;
+    return ABT_FALSE;
+}
+
+static void wait_in_poll(void *arg, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
     (void)arg, (void)deadline;
-    atomic_fetch_add(&hooked, 1);
+    atomic_fetch_add(&waited, 1);
     poll(&pollfd, 1, 100);
 }
 
@@ -60,6 +66,8 @@ static void *open_later(void *eventual)
 
 int main(void)
 {
+    const ABTX_driver_ops ops = {.poll = find_nothing, .wait = wait_in_poll};
+    ABTX_driver driver;
     ABT_xstream es;
     ABT_eventual eventual;
     pthread_t native;
@@ -83,12 +91,14 @@ int main(void)
     ok_abt(ABT_eventual_wait(eventual, NULL));
     pthread_join(native, NULL);
     must(ABT_eventual_free(&eventual));
-    if (!ok_abt(ABTX_xstream_set_idle_wait(es, hook, NULL)))
+    must(ABTX_driver_create(&ops, NULL, &driver));
+    if (!ok_abt(ABTX_driver_attach(driver, es)))
         return done_testing();
-    while (!atomic_load(&hooked))
+    while (!atomic_load(&waited))
         nap_ms(1);
     run_some(es);
     must(ABT_xstream_free(&es));
+    must(ABTX_driver_free(&driver));
     must(ABT_finalize());
     return done_testing();
 }

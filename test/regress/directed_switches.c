@@ -3,7 +3,7 @@
  * Directed switches go straight: the target runs next on the stream, always, whatever else is ready in its pools. Two
  * ULTs switch to one another by name, or one makes others and is gone to by them, thousands of times, beside ULTs that
  * are ready in each pool of the scheduler: none of these runs in between. But what needs no other unit is served all
- * the same: a deadline passes, a poller is called, the stream halts for a dump. The ULTs are in one pool, or in two of
+ * the same: a deadline passes, a driver is called, the stream halts for a dump. The ULTs are in one pool, or in two of
  * one scheduler, or in pools that no scheduler uses. The scheduler may be a user-defined one, with user-defined pools,
  * a stacked one, or that of a thread that has entered, and a tool may watch.
  */
@@ -21,6 +21,7 @@ static bool playing; /* the switches have begun, and are not over */
 static bool naps;    /* the sleeper slept when they began */
 static long switches, strays, intruders;
 static double begun;
+static ABTX_driver driver;
 static atomic_int polls, dumps;
 static FILE *nowhere;
 static ABT_eventual never; /* it is not set */
@@ -54,11 +55,11 @@ static void arrive(void)
         strays++;
 }
 
-static int poll(void *arg)
+static ABT_bool poll(void *data, ABT_bool about_to_sleep)
 {
-    (void)arg;
+    (void)data, (void)about_to_sleep;
     atomic_fetch_add(&polls, 1);
-    return 0;
+    return ABT_FALSE;
 }
 
 static void dumped(ABT_bool timed_out, void *arg)
@@ -326,7 +327,7 @@ static void add_others(void)
 static void judge(const char *name, const char *how)
 {
     ok(strays == 0 && intruders == 0, "%s, %s: each target ran next, of %ld switches", name, how, switches);
-    ok(is_served(), "%s, %s: timers, pollers and requests are served", name, how);
+    ok(is_served(), "%s, %s: timers, drivers and requests are served", name, how);
     must(ABT_thread_free_many(num_rest, rest));
 }
 
@@ -534,7 +535,7 @@ static void *enter(void *arg)
 
     (void)arg;
     must(ABTX_xstream_enter(ABT_SCHED_NULL, &self));
-    must(ABTX_poller_add_every(self, poll, NULL, ABTX_FOREVER));
+    must(ABTX_driver_attach(driver, self));
     must(ABT_xstream_get_main_pools(self, 1, &pools[0]));
     pools[1] = homes[0] = homes[1] = pools[0];
     num_pools = 1;
@@ -620,6 +621,7 @@ static void play_asked(ABT_xstream self, const struct kind *kind)
 
 int main(void)
 {
+    const ABTX_driver_ops ops = {.poll = poll};
     ABT_xstream self;
 
     regress_begin();
@@ -628,7 +630,8 @@ int main(void)
     must(ABT_self_get_xstream(&self));
     must(ABT_eventual_create(0, &over));
     must(ABT_eventual_create(0, &never));
-    must(ABTX_poller_add_every(self, poll, NULL, ABTX_FOREVER));
+    must(ABTX_driver_create(&ops, NULL, &driver));
+    must(ABTX_driver_attach(driver, self));
     nowhere = fopen("/dev/null", "w");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         play_kind(self, &kinds[i], 1);
@@ -643,6 +646,7 @@ int main(void)
     play_entered();
     must(ABT_eventual_free(&over));
     must(ABT_eventual_free(&never));
+    must(ABTX_driver_free(&driver));
     must(ABT_finalize());
     fclose(nowhere);
     return done_testing();

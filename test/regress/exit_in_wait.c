@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A function that a stream calls in place of its sleep, or as the leader of a driver, ends the stream by
- * ABT_xstream_exit and does not return. When the stream is revived it runs units again, and can be freed, and the
- * driver is called on other streams. (It was left in the lists of those that sleep on its pools, with memory that was
+ * A callback of a driver ends its stream by ABT_xstream_exit and does not return: its wait, its poll, or the poll of a
+ * leader. When the stream is revived it runs units again, calls its drivers, and can be freed, and a driver with one
+ * leader is called on other streams. (It was left in the lists of those that sleep on its pools, with memory that was
  * freed with its scheduler, and it led the driver for ever.)
  */
 #include <poll.h>
@@ -20,7 +20,7 @@ static void leave_if_asked(void)
         ABT_xstream_exit();
 }
 
-static void hook(void *arg, int fd, int64_t deadline)
+static void driver_wait(void *arg, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
 
@@ -42,6 +42,19 @@ static ABT_bool driver_poll(void *data, ABT_bool about_to_sleep)
     return ABT_FALSE;
 }
 
+static ABT_bool poll_and_leave(void *data, ABT_bool about_to_sleep)
+{
+    (void)data, (void)about_to_sleep;
+    leave_if_asked();
+    return ABT_FALSE;
+}
+
+static ABT_bool find_nothing(void *data, ABT_bool about_to_sleep)
+{
+    (void)data, (void)about_to_sleep;
+    return ABT_FALSE;
+}
+
 static void run(void *arg)
 {
     (void)arg;
@@ -59,12 +72,18 @@ static void end_by_itself(ABT_xstream es)
     must(ABT_xstream_join(es));
 }
 
-static void test_hook(void)
+/* The stream is left from the wait of one driver, or from the poll of one of two. */
+static void test_alone(const ABTX_driver_ops *ops, const char *where)
 {
     ABT_pool pool = make_pool(ABT_POOL_ACCESS_MPMC);
     ABT_xstream es = make_es(1, &pool);
+    const ABTX_driver_ops beside_ops = {.poll = driver_poll};
+    ABTX_driver driver, beside;
 
-    must(ABTX_xstream_set_idle_wait(es, hook, NULL));
+    must(ABTX_driver_create(ops, NULL, &driver));
+    must(ABTX_driver_create(&beside_ops, NULL, &beside));
+    must(ABTX_driver_attach(driver, es));
+    must(ABTX_driver_attach(beside, es));
     for (int i = 0; i < ROUNDS; i++) {
         end_by_itself(es);
         must(ABT_xstream_revive(es));
@@ -72,10 +91,17 @@ static void test_hook(void)
         must(ABT_thread_create(pool, run, NULL, ABT_THREAD_ATTR_NULL, NULL));
         while (!atomic_load(&has_run))
             nap_ms(1);
+        int before = atomic_load(&polls);
+        while (atomic_load(&polls) == before) {
+            must(ABTX_xstream_wake(es));
+            nap_ms(1);
+        }
     }
-    pass("a stream whose hook has ended it runs units again");
+    pass("a stream that was left from %s runs units again, and calls its drivers", where);
     end_by_itself(es);
     must(ABT_xstream_free(&es));
+    must(ABTX_driver_free(&driver));
+    must(ABTX_driver_free(&beside));
     pass("and is freed");
 }
 
@@ -108,7 +134,8 @@ int main(void)
 {
     regress_begin();
     must(ABT_init(0, NULL));
-    test_hook();
+    test_alone(&(ABTX_driver_ops){.poll = find_nothing, .wait = driver_wait}, "a wait");
+    test_alone(&(ABTX_driver_ops){.poll = poll_and_leave}, "a poll");
     test_driver();
     must(ABT_finalize());
     return done_testing();

@@ -73,12 +73,6 @@ ROW(ABT_xstream_barrier_wait, XSTREAM_BARRIER(2, ({
 
 /* --- Beside units --- */
 
-static int poll_nothing(void *unused)
-{
-    (void)unused;
-    return 0;
-}
-
 static ABT_bool give_nothing(void *unused, ABTX_work *work)
 {
     (void)unused;
@@ -90,13 +84,6 @@ static const ABTX_driver_ops no_driver = {.poll = NULL};
 
 ROW(ABTX_xstream_park_until, ABTX_xstream_park_until(1, &world.idle, 0));
 ROW(ABTX_xstream_wake, ABTX_xstream_wake(world.worker));
-ROW(ABTX_xstream_set_idle_wait, ABTX_xstream_set_idle_wait(world.worker, NULL, NULL));
-ROW(ABTX_poller_add_every, THEN(ABTX_poller_add_every(world.worker, poll_nothing, NULL, 1000000000),
-                                (void)ABTX_poller_remove(world.worker, poll_nothing, NULL)));
-ROW(ABTX_poller_remove, ({
-        must(ABTX_poller_add_every(world.worker, poll_nothing, NULL, 1000000000));
-        ABTX_poller_remove(world.worker, poll_nothing, NULL);
-    }));
 /* In a region it is refused: what happens to the thread then would have to be undone before the region's end. */
 ROW(ABTX_xstream_enter, ABT_NULL ? ABT_ERR_INV_ARG : ABTX_xstream_enter(ABT_SCHED_NULL, NULL));
 ROW(ABTX_xstream_leave, ({

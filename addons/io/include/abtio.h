@@ -4,7 +4,7 @@
  * Linux; while one of them waits, the stream of the caller runs other units.
  *
  * Who may call: a ULT is suspended. An external thread sleeps. A tasklet has no stack that could be left, so that its
- * call blocks its stream. Schedulers, pollers, hooks and signal handlers may not call.
+ * call blocks its stream. Schedulers, drivers and signal handlers may not call.
  *
  * Each call returns what the system call of that name returns, or -errno; errno itself is not used. Besides the errors
  * of the system call there are these:

@@ -87,7 +87,7 @@ static void test_awake(void)
     ok(has_left_all(), "and a scheduler that has to stop");
     es->idle->busy = true;
     park();
-    ok(!es->idle->busy, "and, once, a poller that has done something");
+    ok(!es->idle->busy, "and, once, a driver that has done something");
 }
 
 static void test_time(void)
