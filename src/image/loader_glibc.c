@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include "base/compiler.h"
 
-_Static_assert(sizeof(((struct link_map *)NULL)->l_next) == sizeof(uint64_t), "looked at as a word");
-
 /*
  * TSan looks at nothing in the functions that read the loader's list, nor do they call functions of the C library,
  * which it looks at, too. The loader writes a record before it puts it into the list, takes it out before it frees it,
@@ -83,11 +81,11 @@ ABTI_NO_SANITIZE static int find_last(struct dl_phdr_info *info, size_t size, vo
 }
 
 /* Libraries that are there from the start are never unloaded. */
-const uint64_t *abti_loader_next(void)
+void *const *abti_loader_next(void)
 {
     struct link_map *last = NULL;
     dl_iterate_phdr(find_last, &last);
-    return last ? (const uint64_t *)(const void *)&last->l_next : NULL;
+    return last ? (void *const *)(const void *)&last->l_next : NULL;
 }
 
 static int read_count(struct dl_phdr_info *info, size_t size, void *count)

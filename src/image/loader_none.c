@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-const uint64_t *abti_loader_next(void)
+void *const *abti_loader_next(void)
 {
     return NULL;
 }

@@ -46,7 +46,7 @@
  */
 ABTI_INLINE bool abti_switch_is_slow(const abti_es *es)
 {
-    return ABTI_UNLIKELY(abti_cpu_is_any_set(es->slow));
+    return abti_is_any_in_hand(&es->slow);
 }
 
 /*

@@ -49,6 +49,18 @@ struct abti_watchdog_seen {
  * thread, unless a comment says otherwise.
  */
 
+/* unit/exceptions.c: two words that are 0 while there is nothing in hand. */
+struct abti_in_hand {
+    void *const *caught; /* of the C++ runtime, or of the loader. Others may write the latter */
+    const unsigned *uncaught;
+};
+
+/* relaxed: the thread itself writes the runtime's, and a library counts from when the loader's is seen. */
+ABTI_INLINE bool abti_is_any_in_hand(const struct abti_in_hand *in_hand)
+{
+    return ABTI_UNLIKELY(abti_plain_load_relaxed(in_hand->caught) != NULL) || ABTI_UNLIKELY(*in_hand->uncaught != 0);
+}
+
 /* unit/exceptions.c: how it finds the C++ exceptions in hand. */
 struct abti_es_cxx {
     struct abti_cxx_globals *globals; /* of the native thread. NULL: no C++ runtime is known */
@@ -92,22 +104,22 @@ struct abti_es_tool {
 
 struct ABT_xstream_opaque {
     /* Private to the ES's native thread. */
-    abti_unit *cur;          /* the unit that runs now */
-    abti_unit *parent;       /* the ULT that runs `cur` as its child and goes on when no other is picked; NULL: none */
-    abti_pool *fast;         /* dsched's first pool if the ES is its host; else abti_no_pool, which is always empty and
-                                belongs to nobody, so that the quick paths need not ask twice */
-    abti_sched *dsched;      /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
-                                goes to the parent */
-    abti_unit *handoff;      /* a unit that a child has picked, for the parent to run */
-    const uint64_t *slow;    /* not aligned; not 0: switches take the slow form, see unit/exceptions.h */
-    int32_t budget;          /* how many units may run before the scheduler looks at events */
-    bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
-    _Atomic(bool) observed;  /* it reports events, see pick/observe.h. Others read it under rt.lock */
-    bool sleepy;             /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
-    uint16_t index;          /* in rt.by_index. Constant */
-    uint32_t running;        /* ABTI_RUNNING_ON(index) */
-    uint64_t offered_ns;     /* when it last offered a unit to a sleeping stream */
-    const uint64_t *in_hand; /* not aligned; not 0: `cur` may have C++ exceptions in hand */
+    abti_unit *cur;           /* the unit that runs now */
+    abti_unit *parent;        /* the ULT that runs `cur` as its child and goes on when no other is picked; NULL: none */
+    abti_pool *fast;          /* dsched's first pool if the ES is its host; else abti_no_pool, which is always empty and
+                                 belongs to nobody, so that the quick paths need not ask twice */
+    abti_sched *dsched;       /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
+                                 goes to the parent */
+    abti_unit *handoff;       /* a unit that a child has picked, for the parent to run */
+    struct abti_in_hand slow; /* one is not 0: switches take the slow form, see unit/exceptions.h */
+    int32_t budget;           /* how many units may run before the scheduler looks at events */
+    bool woken;               /* the ES was woken and has run nothing since, see abti_es_pass_wake */
+    _Atomic(bool) observed;   /* it reports events, see pick/observe.h. Others read it under rt.lock */
+    bool sleepy;              /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
+    uint16_t index;           /* in rt.by_index. Constant */
+    uint32_t running;         /* ABTI_RUNNING_ON(index) */
+    uint64_t offered_ns;      /* when it last offered a unit to a sleeping stream */
+    struct abti_in_hand in_hand; /* one is not 0: `cur` may have C++ exceptions in hand */
     struct abti_es_cxx cxx;
     struct abti_bias_user *bias; /* says in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;

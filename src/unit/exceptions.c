@@ -13,39 +13,36 @@
 #include "rt/rt.h"
 #include "unit/unit.h"
 
-static const uint64_t no_library_yet, always = 1;
-
-/*
- * One comparison for both fields, of eight bytes that begin inside of the pointer.
- * Low bytes first: the third on. What is left out of the pointer is 0 in no address but those of the lowest 64 KiB,
- * which nothing is in, and of the number what stands for 65,536 and more exceptions that are thrown inside of each
- * other's destructors. High bytes first: the lower half and all of the number. An exception is at no multiple of 4
- * GiB, since what allocates memory keeps a word of its own, or an exception, before it.
- */
-enum { LEFT_OUT = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 2 : 4 };
-_Static_assert(offsetof(struct abti_cxx_globals, caught) == 0 && offsetof(struct abti_cxx_globals, uncaught) == 8 &&
-                   sizeof(((struct abti_cxx_globals *)NULL)->uncaught) == 4 && sizeof(struct abti_cxx_globals) == 16,
-               "the number is behind the pointer");
+static void *const no_library_yet;
+static void *const always = &abti_rt;
+static const unsigned none;
 
 static void find_globals(abti_es *es)
 {
     es->cxx.globals = abti_cxx_globals();
     if (es->cxx.globals)
-        es->in_hand = (const uint64_t *)(const void *)((const char *)es->cxx.globals + LEFT_OUT);
+        es->in_hand = (struct abti_in_hand){&es->cxx.globals->caught, &es->cxx.globals->uncaught};
     abti_switch_choose(es);
 }
 
 void abti_switch_choose(abti_es *es)
 {
     bool observed = abti_load_relaxed(&es->observed); /* relaxed: its own thread stores it */
-    es->slow = observed || es->hooks || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
+    bool is_slow = observed || es->hooks || abti_annotate_on || abti_rt.config.watch_waits;
+    es->slow = is_slow ? (struct abti_in_hand){&always, &none} : es->in_hand;
+}
+
+/* As long as no C++ runtime is known. */
+static void await_library(abti_es *es, void *const *next)
+{
+    es->in_hand = (struct abti_in_hand){next, &none};
 }
 
 static void look_for_runtime(abti_es *es, bool later)
 {
     abti_cxx_look(later);
     find_globals(es);
-    es->cxx.counts_libraries = es->in_hand == &no_library_yet;
+    es->cxx.counts_libraries = es->in_hand.caught == &no_library_yet;
 }
 
 void abti_exceptions_move(abti_es *es)
@@ -64,7 +61,7 @@ void abti_exceptions_forget(void)
 static void enter_in_child(abti_es *es)
 {
     is_forked = false;
-    es->in_hand = &no_library_yet;
+    await_library(es, &no_library_yet);
     find_globals(es);
 }
 
@@ -74,8 +71,8 @@ void abti_exceptions_enter(abti_es *es)
         enter_in_child(es);
         return;
     }
-    const uint64_t *next = abti_loader_next();
-    es->in_hand = next ? next : &no_library_yet;
+    void *const *next = abti_loader_next();
+    await_library(es, next ? next : &no_library_yet);
     es->cxx.libraries = abti_loader_count();
     /* While the program has loaded nothing, all that there is can be found in the plain way. */
     look_for_runtime(es, !next);
@@ -95,7 +92,7 @@ void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept)
     abti_assert(es == abti_es_self);
     *kept = (struct abti_cxx_globals){NULL, 0};
     if (!es->cxx.globals) {
-        es->in_hand = &no_library_yet; /* a library has come; from now on they are counted */
+        await_library(es, &no_library_yet); /* a library has come; from now on they are counted */
         look_for_runtime(es, true);
     }
     if (!es->cxx.globals)

@@ -6,12 +6,12 @@
  *   whenever a unit starts or goes on, the native thread has no exceptions in hand,
  *
  * and a unit without any, which is nearly always so, only looks. In a program without a C++ runtime es->in_hand leads
- * to a word that is 0 until a library is loaded.
+ * to a word that is NULL until a library is loaded.
  *
  * Switches that are observed take a slow form, too: those that report events (pick/observe.h, which has the list), or a
  * sanitizer or valgrind, those of a ULT with switch hooks (unit/kept.h), and waits whose times are kept
  * (abti_wait_for). So that the quick ones ask only once, es->slow is es->in_hand while there is none of these, and else
- * leads to a word that is never 0.
+ * leads to a word that is never NULL.
  */
 #ifndef ABTI_UNIT_EXCEPTIONS_H
 #define ABTI_UNIT_EXCEPTIONS_H
@@ -23,7 +23,7 @@
 /* The running unit has exceptions in hand, or a library has been loaded that may bring a C++ runtime. */
 ABTI_INLINE bool abti_has_exceptions(const abti_es *es)
 {
-    return ABTI_UNLIKELY(abti_cpu_is_any_set(es->in_hand));
+    return abti_is_any_in_hand(&es->in_hand);
 }
 
 /* For the ES itself, after each change of es->observed or es->hooks: whether its switches take the slow form. */

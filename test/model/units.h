@@ -35,6 +35,8 @@ uint32_t abti_num_nodes = 1;
 bool abti_annotate_on, abti_annotate_order, abti_ledger_on;
 abti_pool abti_no_pool;
 
+static void *const model_nothing;
+static const unsigned model_none;
 static struct ABT_xstream_opaque model_es[MODEL_THREADS];
 static bool model_is_stream[MODEL_THREADS];
 static struct abti_bias_user model_bias[MODEL_THREADS];
@@ -278,6 +280,7 @@ static void model_reset(void)
         es->running = ABTI_RUNNING_ON(es->index);
         es->bias = &model_bias[i];
         es->fast = &abti_no_pool;
+        es->slow = es->in_hand = (struct abti_in_hand){&model_nothing, &model_none};
         es->budget = 1000;
         for (int k = 0; k < 2; k++) {
             struct abti_cache *cache = k ? &es->stacks : &es->units;
