@@ -47,7 +47,7 @@ static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*fun
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_may_be_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
         return thread_create_slow(pool, func, arg, attr, newthread);
-    if (abti_cpu_is_set(&pool->quick_shared))
+    if (abti_load_relaxed(&pool->quick_shared))
         return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
     return thread_create_slow(pool, func, arg, attr, newthread);
 }

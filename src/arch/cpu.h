@@ -24,35 +24,6 @@
  *   void *abti_cpu_sp(void)         an address near the top of the current stack
  *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,
  *                                   with release order
- *   bool abti_cpu_sp_is_above(p)    the same is at *p or above
- *   bool abti_cpu_sp_is_below(p)    the same is below *p
- *   bool abti_cpu_count_down(p)     --*p > 0, 4 bytes, signed; otherwise as abti_cpu_add
- *   bool abti_cpu_count_own(p)      the same for a word that no other thread reads
- *   void abti_cpu_store_byte(p, n)  *p = n, for an _Atomic byte, relaxed
- *
- * What reads or writes memory of others has abti_delay() before and behind it (base/delay.h). Relaxed loads, compared:
- *   bool abti_cpu_is_set(p)         *p != 0, one byte
- *   bool abti_cpu_is_set_2(p)       the same for two bytes
- *   bool abti_cpu_is_equal(p, n)    *p == n, 8 bytes
- *   bool abti_cpu_is_any_set(p)     one of 8 bytes is not 0, which are aligned to two
- *   bool abti_cpu_has_one_of(p, n)  (*p & n) != 0, 4 bytes
- *   bool abti_cpu_has_one_of_1(p, n) the same for one byte
  */
-
-/* They take any pointer, so the size of what it points to is looked at here. */
-#define ABTI_CPU_OF_SIZE(p, size)                                                                                      \
-    ((void)sizeof(struct {                                                                                             \
-         _Static_assert(sizeof(*(p)) == (size), "the instruction has this size");                                      \
-         char unused;                                                                                                  \
-     }),                                                                                                               \
-     (p))
-
-#define abti_cpu_count_down(p) abti_cpu_count_down(ABTI_CPU_OF_SIZE(p, 4))
-#define abti_cpu_count_own(p) abti_cpu_count_own(ABTI_CPU_OF_SIZE(p, 4))
-#define abti_cpu_is_set(p) abti_cpu_is_set(ABTI_CPU_OF_SIZE(p, 1))
-#define abti_cpu_is_set_2(p) abti_cpu_is_set_2(ABTI_CPU_OF_SIZE(p, 2))
-#define abti_cpu_is_equal(p, n) abti_cpu_is_equal(ABTI_CPU_OF_SIZE(p, 8), n)
-#define abti_cpu_has_one_of(p, n) abti_cpu_has_one_of(ABTI_CPU_OF_SIZE(p, 4), n)
-#define abti_cpu_has_one_of_1(p, n) abti_cpu_has_one_of_1(ABTI_CPU_OF_SIZE(p, 1), n)
 
 #endif

@@ -24,8 +24,7 @@ ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    return !abti_handle_is_slow(pool) && abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
-           abti_cache_top(&es->units);
+    return !abti_handle_is_slow(pool) && abti_load_relaxed(&pool->quick_host) == es && abti_cache_top(&es->units);
 }
 
 /* The second half, but for the push: for a unit to which the caller switches. */
@@ -49,7 +48,7 @@ ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*fu
 /* Creation has the same two halves for another built-in pool, which is guarded by a lock. */
 ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
 {
-    return abti_create_may_be_quick(es, pool) && abti_cpu_is_set(&pool->quick_shared);
+    return abti_create_may_be_quick(es, pool) && abti_load_relaxed(&pool->quick_shared);
 }
 
 ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
@@ -67,9 +66,8 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
  */
 ABTI_INLINE bool abti_revive_is_quick(abti_es *es, ABT_pool pool, abti_unit *unit)
 {
-    return !abti_handle_is_slow(pool) && abti_unit_is_done(unit) &&
-           abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
-           !abti_cpu_has_one_of(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD);
+    return !abti_handle_is_slow(pool) && abti_unit_is_done(unit) && abti_load_relaxed(&pool->quick_host) == es &&
+           !(abti_load_relaxed(&unit->what) & (ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD));
 }
 
 ABTI_INLINE void abti_revive_quick(abti_pool *pool, abti_unit *unit, void (*func)(void *), void *arg)

@@ -72,7 +72,8 @@ ABTI_INLINE void abti_stack_set_in_place_limit(struct abti_stack *stack, size_t 
  */
 ABTI_INLINE bool abti_stack_has_room_in_place(const struct abti_stack *stack)
 {
-    return abti_cpu_sp_is_above(&stack->in_place_limit) && abti_cpu_sp_is_below(&stack->high);
+    char *sp = abti_cpu_sp();
+    return sp >= stack->in_place_limit && sp < stack->high;
 }
 
 /* Lets no unit run in place: no address of a program is above this limit. */

@@ -25,7 +25,7 @@ bool abti_es_serves(const abti_es *es, const abti_pool *pool);
 ABTI_INLINE bool abti_pool_is_keeper(abti_es *es, abti_pool *pool)
 {
     /* relaxed: only the keeper itself finds itself here, and it has stored that */
-    return es && ABTI_LIKELY(abti_cpu_is_equal(&pool->blocked.keeper, (uintptr_t)es));
+    return es && ABTI_LIKELY(abti_load_relaxed(&pool->blocked.keeper) == es);
 }
 
 /* The keeper's form of abti_pool_count_entered, for a caller that has asked abti_pool_is_keeper. */
@@ -43,7 +43,9 @@ ABTI_INLINE void abti_pool_count_entered_quick(abti_pool *pool)
 ABTI_INLINE bool abti_pool_in_place_take(abti_pool *pool)
 {
     abti_assert(abti_pool_is_private(pool) && abti_pool_is_keeper(abti_es_self, pool));
-    return abti_cpu_count_down(&pool->blocked.remain); /* release: pairs with the acquire in abti_pool_num_in_place */
+    int32_t left = abti_load_relaxed(&pool->blocked.remain) - 1; /* relaxed: the keeper alone stores the word */
+    abti_store_release(&pool->blocked.remain, left); /* release: pairs with the acquire in abti_pool_num_in_place */
+    return left > 0;
 }
 
 ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)

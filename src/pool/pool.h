@@ -176,7 +176,7 @@ _Static_assert(offsetof(struct ABT_pool_opaque, lock.spin) % ABTI_CACHE_LINE == 
 /* Whether the caller's ES is the pool's host. `es` may be NULL. relaxed: it has stored that itself. */
 ABTI_INLINE bool abti_pool_is_host(const abti_es *es, const abti_pool *pool)
 {
-    return abti_cpu_is_equal(&pool->host, (uintptr_t)es);
+    return abti_load_relaxed(&pool->host) == es;
 }
 
 /* A pool that is always empty and belongs to nobody, see es->fast. */

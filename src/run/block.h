@@ -68,7 +68,7 @@ ABTI_INLINE abti_ctx abti_block_quick(abti_es *es, abti_unit *self)
     abti_queue_pop_head(queue, next);
     abti_pool_count_entered_quick(self->pool);
     /* relaxed: the lock or the pool by which the waker finds the unit orders it */
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_BLOCKED);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
     abti_set_running(es, next);
     return next->ctx;
 }
@@ -86,7 +86,7 @@ ABTI_INLINE bool abti_may_unblock_quick(abti_es *es, abti_unit *unit)
 ABTI_INLINE void abti_unblock_quick(abti_es *es, abti_unit *unit)
 {
     abti_assert(abti_may_unblock_quick(es, unit));
-    abti_cpu_store_byte(&unit->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&es->fast->queue, unit);
     abti_pool_count_left_quick(es->fast, 1);
 }
@@ -100,10 +100,10 @@ ABTI_INLINE void abti_unblock_all_quick(abti_es *es, abti_unit *const *units, ui
     abti_assert(num > 0 && abti_may_unblock_quick(es, units[0]));
     abti_pool *pool = es->fast;
     abti_unit *first = units[0], *last = first;
-    abti_cpu_store_byte(&first->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&first->state, ABT_THREAD_STATE_READY);
     for (uint32_t i = 1; i < num; i++) {
         abti_unit *unit = units[i];
-        abti_cpu_store_byte(&unit->state, ABT_THREAD_STATE_READY);
+        abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
         last->next = unit;
         last = unit;
     }
@@ -148,9 +148,8 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
 ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
-    if (ABTI_UNLIKELY(abti_cpu_has_one_of(&self->what, more)) ||
-        ABTI_UNLIKELY(abti_cpu_has_one_of(&next->what, more)) ||
-        ABTI_UNLIKELY(!abti_cpu_has_one_of_1(&next->state, ABTI_STATE_SUSPENDED)))
+    if (ABTI_UNLIKELY((abti_load_relaxed(&self->what) | abti_load_relaxed(&next->what)) & more) ||
+        ABTI_UNLIKELY(!(abti_load_relaxed(&next->state) & ABTI_STATE_SUSPENDED)))
         return false;
     abti_fence_acquire();
     return ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) &&

@@ -319,7 +319,7 @@ static ABTI_NOINLINE void end_ult_slow(void)
 ABTI_INLINE bool may_end_quick(abti_es *es, abti_unit *unit)
 {
     return !abti_es_is_observed(es) && !abti_observe_is_on() &&
-           !abti_cpu_has_one_of(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD) &&
+           !(abti_load_relaxed(&unit->what) & (ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD)) &&
            !abti_stack_has_canary(unit->stack) && !abti_cache_is_full(&es->stacks);
 }
 

@@ -52,7 +52,7 @@ ABTI_INLINE void abti_return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool
 {
     abti_pool_count_left_quick(pool, 1);
     es->cur = joiner;
-    abti_cpu_store_byte(&joiner->state, ABT_THREAD_STATE_RUNNING);
+    abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
 
 #endif

@@ -153,7 +153,7 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_unit *self = es->cur;
-    if (ABTI_UNLIKELY(!es->parent || abti_cpu_has_one_of(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
+    if (ABTI_UNLIKELY(!es->parent || abti_load_relaxed(&self->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
                       abti_switch_is_slow(es) || abti_stack_has_canary(self->stack) ||
                       !abti_pool_is_keeper(es, self->pool)))
         return abti_join_slow(es, unit, handle);

@@ -64,7 +64,7 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
     abti_unit_set_stack(unit, self->stack); /* it is for the units that this one joins in place itself */
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only waker is the unit, which runs on this very stack */
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_BLOCKED);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
     if (abti_switch_is_slow(es))
         return abti_call_in_place_slow(es, self, unit);
     return abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
@@ -77,8 +77,8 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
  */
 ABTI_INLINE bool abti_may_run_fresh_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
 {
-    return ABTI_LIKELY(abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) &&
-           ABTI_LIKELY(abti_stack_has_room_in_place(self->stack)) && ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0));
+    return ABTI_LIKELY(abti_load_relaxed(&queue->head) == unit) &&
+           ABTI_LIKELY(abti_stack_has_room_in_place(self->stack)) && ABTI_LIKELY(abti_load_relaxed(&unit->join) == 0);
 }
 
 /* Whether any unit, fresh or not, may run in place for `self`. */

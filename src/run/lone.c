@@ -66,7 +66,7 @@ static ABTI_HOT ABTI_NOINLINE int lone_run(abti_es *es, abti_unit *self, abti_un
     abti_dispatch_stop(&scope, es);
     abti_set_running(es, unit);
     /* relaxed: the only waker is the unit's end, which comes when the joiner has gone on here */
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_BLOCKED);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
     (void)abti_ctx_call_on(&self->ctx, unit->arg, unit->func, top);
     abti_dispatch_go_on(&scope);
     /* relaxed: this ULT has registered itself. In the child of a fork the ES is another one, and all ends. */

@@ -26,7 +26,7 @@ ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
 {
     abti_assert(joiner && joiner != unit);
     /* relaxed: the unit has ended, and its last user has synchronised by the join word */
-    if (ABTI_UNLIKELY(abti_cpu_has_one_of(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD))) {
+    if (ABTI_UNLIKELY(abti_load_relaxed(&unit->what) & (ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD))) {
         free_for_joiner(unit, joiner);
         return;
     }

@@ -18,7 +18,7 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
     if (!abti_row_begin_next(es, &row))
         return 0;
     abti_pool_count_entered_quick(self->pool);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
     struct abti_kept kept = abti_kept_lay_by(es);
     abti_ctx_in_place(&self->ctx, &row, abti_run_row);
     abti_kept_pick_up(&kept);

@@ -44,7 +44,7 @@ ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_cont
     }
     if (abti_unit_is_to_migrate(self))
         abti_migrate_serve(self);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave_to(es, self, NULL, after, self);
 }
@@ -81,7 +81,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
     abti_unit *next = abti_sched_pick(es->dsched, self);
     if (next == self)
         return ABT_SUCCESS;
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave(es, self, next, after, self);
 }
@@ -95,7 +95,7 @@ ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, ab
 {
     abti_assert(es == abti_es_self && next != self);
     abti_pool_rotate_locked(pool, self, next);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
 }
 
@@ -144,7 +144,7 @@ static ABTI_NOINLINE ABTI_HOT int yield_shared(abti_es *es, abti_unit *self)
 static ABTI_NOINLINE ABTI_HOT int leave_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     es->cur = es->parent;
     return abti_ctx_switch_after(&self->ctx, es->parent->ctx, after, self);
 }
@@ -159,12 +159,12 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
     abti_assert(es == abti_es_self && es->cur == self);
     abti_unit *parent = es->parent;
     abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(!parent || abti_cpu_has_one_of(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
+    if (ABTI_UNLIKELY(!parent || abti_load_relaxed(&self->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
                       abti_switch_is_slow(es) || abti_stack_has_canary(self->stack)))
         return yield_to_parent_slow(es, self, context);
     if (!abti_pool_is_host(es, pool))
         return leave_to_parent(es, self, context);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     es->cur = parent;
     abti_queue_push(&pool->queue, self);
     return abti_ctx_switch(&self->ctx, parent->ctx);
@@ -225,7 +225,7 @@ static void after_queue(void *arg)
 static ABTI_NOINLINE ABTI_COLD int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *next, struct queue_arg *queue)
 {
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as in yield_to_queued */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as in yield_to_queued */
     return abti_leave_to(es, self, next, after_queue, queue);
 }
 
@@ -236,7 +236,7 @@ static ABTI_NOINLINE int yield_to_queued(abti_es *es, abti_unit *self, abti_unit
     struct queue_arg queue = {self, context};
     if (ABTI_UNLIKELY(!abti_is_resumable(next) || abti_switch_is_slow(es) || abti_stack_has_canary(self->stack)))
         return yield_to_slow(es, self, next, &queue);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
     return abti_ctx_switch_after(&self->ctx, next->ctx, after_queue, &queue);
 }
@@ -249,7 +249,7 @@ ABTI_HOT int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_po
     abti_pool *pool = self->pool;
     if (!abti_pool_is_host(es, pool) || abti_switch_is_slow(es))
         return yield_to_queued(es, self, next, context);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&pool->queue, self);
     return abti_leave(es, self, next, NULL, NULL);
 }

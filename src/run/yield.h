@@ -26,7 +26,7 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
         return abti_yield_slow(es, context);
     /* The pool is private: nobody can see the unit in it before the unit has left its stack. */
     abti_queue_rotate_to(queue, self, next);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
     return abti_ctx_switch(&self->ctx, next->ctx);
 }
@@ -49,7 +49,7 @@ ABTI_INLINE bool abti_may_yield_to_new(abti_es *es, abti_unit *self)
 ABTI_INLINE int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit)
 {
     abti_assert(es->cur == self && abti_is_startable(unit) && !(unit->flags & ABTI_UNIT_OWN_STACK));
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
     abti_queue_push(&self->pool->queue, self);
     abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
     abti_set_running(es, unit);

@@ -34,7 +34,7 @@ ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 ABTI_INLINE bool abti_has_requests(abti_unit *unit)
 {
     /* relaxed: a request takes effect at the next look, whenever it becomes visible */
-    return ABTI_UNLIKELY(abti_cpu_is_set(&unit->requests));
+    return ABTI_UNLIKELY(abti_load_relaxed(&unit->requests));
 }
 
 /* Whether the unit has started and has nothing to do but to go on. */

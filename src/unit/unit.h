@@ -341,7 +341,7 @@ ABTI_INLINE void abti_unit_set_stack(abti_unit *unit, struct abti_stack *stack)
  */
 ABTI_INLINE bool abti_unit_has_started(abti_unit *unit)
 {
-    return abti_cpu_is_set_2(&unit->es);
+    return abti_load_relaxed(&unit->es) != 0;
 }
 
 /*
@@ -351,9 +351,9 @@ ABTI_INLINE bool abti_unit_has_started(abti_unit *unit)
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    return !abti_cpu_has_one_of(&unit->running, ABTI_RUNNING_ES) &&
-           !abti_cpu_has_one_of(&unit->what,
-                                ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS);
+    return !(abti_load_relaxed(&unit->running) & ABTI_RUNNING_ES) &&
+           !(abti_load_relaxed(&unit->what) &
+             (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS));
 }
 
 /*
@@ -372,7 +372,7 @@ ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
 ABTI_INLINE void abti_unit_fetch(abti_unit *unit)
 {
     abti_cpu_fetch_to_write(unit);
-    abti_cpu_store_byte(&unit->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
 }
 
 /* Allocates a descriptor for a thread that is no ES. Returns NULL when there is no memory. */

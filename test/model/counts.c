@@ -268,7 +268,7 @@ const struct model_kept model_kept[] = {
     {"abti_pool_drop_keeper", "moves", "release", "a sum around which `moves` has changed is taken again"},
     {"abti_pool_drop_keeper", "entered", NULL, "likewise"},
     {"abti_pool_drop_keeper", "left", NULL, "likewise"},
-    {"abti_cpu_count_down", "left", "relaxed",
+    {"abti_pool_in_place_take", "left", "relaxed",
      "the size of the queue, which is stored after it with release, is enough"},
     {0},
 };

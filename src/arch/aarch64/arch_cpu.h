@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include "base/build.h"
 #include "base/compiler.h"
-#include "base/delay.h"
 
 /* In the frame of a suspended context, as ctx.S makes it. */
 enum { ABTI_CTX_BELOW = 0, ABTI_CTX_RESUMES_AT = 88 };
@@ -73,59 +72,6 @@ ABTI_INLINE uintptr_t abti_cpu_code_at(uintptr_t return_address)
     __asm__("hint #7" : "+r"(x30));
     return x30;
 }
-
-/*
- * Relaxed loads. Compilers compute the address of an atomic one by an instruction of its own, and clear bits of a byte
- * that the load has cleared already. The types are those of arch/plain_cpu.h.
- */
-#define ABTI_CPU_HAS_LOADS
-#define ABTI_CPU_LOAD(at, type, instruction)                                                                           \
-    ABTI_DELAYED(__extension__({                                                                                       \
-        uint64_t loaded;                                                                                               \
-        __asm__ volatile(instruction : "=r"(loaded) : "m"(*(const type *)(at)));                                       \
-        loaded;                                                                                                        \
-    }))
-#define ABTI_CPU_LOAD_BYTE(at) ABTI_CPU_LOAD(at, abti_cpu_byte, "ldrb %w0, %1")
-#define ABTI_CPU_LOAD_QUARTER(at) ABTI_CPU_LOAD(at, abti_cpu_quarter, "ldrh %w0, %1")
-#define ABTI_CPU_LOAD_HALF(at) ABTI_CPU_LOAD(at, abti_cpu_half, "ldr %w0, %1")
-#define ABTI_CPU_LOAD_WORD(at) ABTI_CPU_LOAD(at, abti_cpu_word, "ldr %0, %1")
-
-/* Likewise a relaxed store. */
-#define ABTI_CPU_HAS_STORE_BYTE
-ABTI_INLINE void abti_cpu_store_byte(_Atomic(uint8_t) *byte, uint8_t value)
-{
-    abti_delay();
-    __asm__ volatile("strb %w1, %0" : "=m"(*byte) : "rZ"(value));
-    abti_delay();
-}
-
-/* Compilers compare once more behind the store. release: pairs with the acquire in abti_pool_num_in_place. */
-#ifdef __GCC_ASM_FLAG_OUTPUTS__
-#define ABTI_CPU_HAS_COUNT
-typedef uint32_t __attribute__((may_alias)) abti_cpu_count;
-
-ABTI_INLINE bool abti_cpu_count_down(void *half)
-{
-    uint32_t less;
-    bool positive;
-    abti_delay();
-    __asm__ volatile("ldr %w0, %2\n\tsubs %w0, %w0, #1\n\tstlr %w0, %2"
-                     : "=&r"(less), "=@ccgt"(positive), "+Q"(*(abti_cpu_count *)half)
-                     :
-                     : "memory");
-    abti_delay();
-    return positive;
-}
-
-ABTI_INLINE bool abti_cpu_count_own(void *half)
-{
-    uint32_t less;
-    bool positive;
-    __asm__ volatile("ldr %w0, %2\n\tsubs %w0, %w0, #1\n\tstr %w0, %2"
-                     : "=&r"(less), "=@ccgt"(positive), "+m"(*(abti_cpu_count *)half));
-    return positive;
-}
-#endif
 
 #include "arch/plain_cpu.h"
 

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include "base/build.h"
 #include "base/compiler.h"
-#include "base/delay.h"
 
 /* In the frame of a suspended context, as ctx.S makes it. */
 enum { ABTI_CTX_BELOW = 0, ABTI_CTX_RESUMES_AT = 0 };
@@ -62,19 +61,6 @@ ABTI_INLINE void *abti_cpu_sp(void)
     void *sp;
     __asm__("mv %0, sp" : "=r"(sp));
     return sp;
-}
-
-/* By what is aligned: words that are not may cost a trap, so that compilers would read the bytes one by one. */
-#define ABTI_CPU_HAS_IS_ANY_SET
-typedef uint16_t __attribute__((may_alias)) abti_cpu_pair;
-
-ABTI_INLINE bool abti_cpu_is_any_set(const void *bytes)
-{
-    const volatile abti_cpu_pair *pairs = (const volatile abti_cpu_pair *)bytes;
-    abti_delay();
-    int any = pairs[0] | pairs[1] | pairs[2] | pairs[3];
-    abti_delay();
-    return any != 0;
 }
 
 #include "arch/plain_cpu.h"
