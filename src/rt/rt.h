@@ -30,9 +30,11 @@ struct abti_rt {
     _Atomic(void (*)(void)) ult_entry;
 
     struct abti_spin lock; /* everything below; lock/lockrank.h says what may be held when it is taken */
-    abti_es *xstreams;     /* in order of rank */
+    abti_es *xstreams;     /* those that have no rank of entered streams (stream/list.h) in order of rank, then these */
+    abti_es *last_ranked;  /* the last one of the former. NULL: there is none */
     int num_xstreams;
-    int num_ranked; /* those that have no rank of entered streams (stream/list.h) */
+    int num_ranked; /* those that have no rank of entered streams */
+    int free_from;  /* no index below is free */
     abti_pool *pools;
     int next_pool_id, next_sched_id; /* see abti_rt_next_id */
     bool observed;                   /* somebody listens to events, see pick/observe.h */

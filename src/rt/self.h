@@ -147,7 +147,7 @@ struct ABT_xstream_opaque {
     struct abti_es_replace replace;
 
     int rank;                       /* rt.lock; the ES itself reads it without */
-    abti_es *next;                  /* rt.lock */
+    abti_es *prev, *next;           /* rt.lock */
     uint32_t halted;                /* rt.lock: the round of stream/halt in which it has halted last */
     struct abti_watchdog_seen seen; /* rt.lock */
     struct abti_known known;        /* of the native thread */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The list of all streams, in the order of their ranks, under rt.lock; and their indices in rt.by_index, by which
- * others find a stream without a lock. An index is the stream's own as long as it is in the list, a rank may change.
+ * The list of all streams, under rt.lock, and their indices in rt.by_index, by which others find a stream without a
+ * lock. An index is the stream's own as long as it is in the list, a rank may change.
  */
 #ifndef ABTI_STREAM_LIST_H
 #define ABTI_STREAM_LIST_H
@@ -12,12 +12,13 @@
 
 /*
  * Streams that native threads have entered have ranks of their own, from ABTI_ENTERED_RANKS on, so that those of the
- * program have the small ones. The first of them is left out: default CPUs go by ranks, and that of a thread which
- * enters is not to be that of the primary stream.
+ * program have the small ones. Their ranks come from their indices, of which none is 0: default CPUs go by ranks, and
+ * that of a thread which enters is not to be that of the primary stream. They are the end of the list, in no order:
+ * thousands of members of a team come and go without a walk.
  */
 enum { ABTI_ENTERED_RANKS = 1 << 16 };
 
-/* In place of a rank: the smallest free one of the program's streams, or of entered ones. */
+/* In place of a rank: the smallest free one of the program's streams, or one of entered streams. */
 enum { ABTI_RANK_ANY = -1, ABTI_RANK_ENTERED = -2 };
 
 /*

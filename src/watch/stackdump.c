@@ -234,16 +234,17 @@ struct late {
     abti_unit *unit;
 };
 
-/* The next one in order of rank, from `rank` on, that has not looked at events in time. */
+/* The one of the smallest rank, from `rank` on, that has not looked at events in time. */
 static bool find_late(int rank, bool (*is_late)(abti_es *es), struct late *late)
 {
     bool found = false;
     abti_spin_lock(&abti_rt.lock);
-    for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         abti_unit *unit = abti_registry_peek(&es->cur); /* NULL: the stream has just been made */
-        found = unit && es->rank >= rank && es != abti_es_self && is_late(es);
-        if (found)
-            *late = (struct late){es->rank, unit};
+        if (!unit || es->rank < rank || (found && es->rank > late->rank) || es == abti_es_self || !is_late(es))
+            continue;
+        *late = (struct late){es->rank, unit};
+        found = true;
     }
     abti_spin_unlock(&abti_rt.lock);
     return found;

@@ -163,6 +163,8 @@ static void *init_inside(void *unused)
 struct guest {
     atomic_int step;
     atomic_bool go;
+    ABT_xstream stream;
+    int rank;
 };
 
 static void *stay(void *arg)
@@ -171,12 +173,57 @@ static void *stay(void *arg)
     ABT_xstream xstream;
 
     must(ABTX_xstream_enter(ABT_SCHED_NULL, &xstream));
+    guest->stream = xstream;
+    guest->rank = own_rank();
     atomic_store(&guest->step, 1);
     while (!atomic_load(&guest->go))
         must(ABT_self_yield());
     live_as_ult();
     must(ABTX_xstream_leave(&xstream));
     return NULL;
+}
+
+/* The program may give any ranks, those of entered streams, too. */
+static void test_ranks(void)
+{
+    enum { NUM = 3 };
+    struct guest guests[NUM] = {{.step = 0}};
+    pthread_t threads[NUM];
+    ABT_xstream streams[NUM + 1], self;
+    int ranks[NUM + 1] = {0}, rank = -1;
+
+    must(ABT_init(0, NULL));
+    for (int i = 0; i < NUM + 1; i++)
+        must(ABT_xstream_create_with_rank(ABT_SCHED_NULL, (1 << 16) + 2 * NUM - i, &streams[i]));
+    for (int i = 0; i < NUM; i++) {
+        must(pthread_create(&threads[i], NULL, stay, &guests[i]));
+        wait_for(atomic_load(&guests[i].step) == 1);
+        ranks[i] = guests[i].rank;
+        for (int j = 0; j < i; j++)
+            ok(ranks[i] != ranks[j], "stream %d has a rank of its own beside stream %d", i, j);
+        ok(ranks[i] > 1 << 16 && (ranks[i] > (1 << 16) + 2 * NUM || ranks[i] < (1 << 16) + NUM),
+           "none of the program's");
+        if (!ABT_NULL)
+            ok_err(ABT_xstream_set_rank(streams[0], ranks[i]), ABT_ERR_INV_XSTREAM_RANK);
+    }
+    is_int(num_counted(), 2 + NUM, "those of the program count");
+    ok_abt(ABT_xstream_set_rank(guests[0].stream, 1 << 17));
+    is_int(num_counted(), 3 + NUM, "and an entered one that has got a rank");
+    ok_abt(ABT_xstream_set_rank(streams[0], ranks[0]));
+    if (!ABT_NULL)
+        ok_err(ABT_xstream_set_rank(streams[1], 1 << 17), ABT_ERR_INV_XSTREAM_RANK);
+    ok_abt(ABT_xstream_create(ABT_SCHED_NULL, &self));
+    must(ABT_xstream_get_rank(self, &rank));
+    is_int(rank, 1, "the smallest one is free");
+    must(ABT_xstream_free(&self));
+    for (int i = 0; i < NUM; i++) {
+        atomic_store(&guests[i].go, true);
+        must(pthread_join(threads[i], NULL));
+    }
+    for (int i = 0; i < NUM + 1; i++)
+        must(ABT_xstream_free(&streams[i]));
+    is_int(num_streams(), 1, "all are gone");
+    must(ABT_finalize());
 }
 
 /* ABT_finalize while a thread is in a stream. */
@@ -342,6 +389,7 @@ int main(void)
     if (!UNDER_TSAN) /* its threads do not outlive a fork */
         in_thread(fork_inside, NULL);
     test_outlive();
+    test_ranks();
     test_beside();
     must(ABT_init(0, NULL));
     if (!UNDER_TSAN)

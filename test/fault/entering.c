@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A native thread that enters a stream runs out of memory. Before it learns of that, another stream of the same pool
- * ends, and gives its timers to the first one in the order of ranks that serves the pool: that is the one whose making
- * is about to fail. A ULT that waits with a deadline does not lose its timer: it wakes when it is cancelled.
+ * ends, and gives its timers to the first one in the list of streams that serves the pool: that is the one whose making
+ * is about to fail, since of streams that are entered the last one comes first. A ULT that waits with a deadline does
+ * not lose its timer: it wakes when it is cancelled.
  */
 #include "cases.h"
 
-/* Of streams that are entered the smallest rank, and those behind it. */
-enum { ENTERING_RANK = (1 << 16) + 1, LEAVING_RANK, LAST_RANK, MOST_REQUESTS = 100 };
+enum { MOST_REQUESTS = 100 };
 
 static ABT_pool pool;
 static pthread_t entering;
-static atomic_bool fails_now, may_fail, has_entered;
+static atomic_bool fails_now, may_fail, has_entered, serves, may_leave;
 static unsigned nth; /* the request that fails, with all after it */
 static int code;
 
@@ -32,29 +32,35 @@ static ABT_sched new_sched(void)
     return sched;
 }
 
-static ABT_xstream new_stream(int rank)
+/* A stream that stays, and serves the pool, too. */
+static void *serve(void *unused)
 {
-    ABT_xstream es;
+    ABT_pool pools[2] = {ABT_POOL_NULL, pool};
+    ABT_sched sched;
+    ABT_xstream own;
 
-    must(ABT_xstream_create_with_rank(new_sched(), rank, &es));
-    return es;
+    (void)unused;
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[0]));
+    must(ABT_sched_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABTX_xstream_enter(sched, &own));
+    atomic_store(&serves, true);
+    while (!atomic_load(&may_leave))
+        must(ABTX_self_sleep(100000)); /* its scheduler would not come to the other pool after each yield */
+    must(ABTX_xstream_leave(&own));
+    return NULL;
 }
 
 static void *enter(void *arg)
 {
     ABT_xstream own;
     ABT_sched sched = arg;
-    int rank;
 
     entering = pthread_self();
     fault_arm(nth, FAULT_FROM);
     code = ABTX_xstream_enter(sched, &own);
     fault_disarm();
-    if (code == ABT_SUCCESS) {
-        must(ABT_xstream_get_rank(own, &rank));
-        expect(rank == ENTERING_RANK, "the stream is the first one of the pool");
+    if (code == ABT_SUCCESS)
         must(ABTX_xstream_leave(&own));
-    }
     atomic_store(&has_entered, true);
     return NULL;
 }
@@ -96,17 +102,23 @@ static bool enter_without_memory(ABT_xstream *leaving)
 
 static bool keeps_timer(void)
 {
-    ABT_xstream leaving = new_stream(LEAVING_RANK), last;
+    ABT_xstream leaving;
     ABT_thread sleeper;
+    pthread_t server;
 
+    must(ABT_xstream_create(new_sched(), &leaving));
     must(ABT_thread_create(pool, sleep_long, NULL, ABT_THREAD_ATTR_NULL, &sleeper));
     wait_for(is_in_state(sleeper, ABT_THREAD_STATE_BLOCKED));
-    last = new_stream(LAST_RANK);
+    atomic_store(&serves, false);
+    atomic_store(&may_leave, false);
+    must(pthread_create(&server, NULL, serve, NULL));
+    wait_for(atomic_load(&serves));
     bool failed = enter_without_memory(&leaving);
     must(ABT_thread_cancel(sleeper));
     wait_for(is_in_state(sleeper, ABT_THREAD_STATE_TERMINATED));
     must(ABT_thread_free(&sleeper));
-    must(ABT_xstream_free(&last));
+    atomic_store(&may_leave, true);
+    must(pthread_join(server, NULL));
     return failed;
 }
 

@@ -44,7 +44,8 @@ static void reset(void)
     abti_rt.lister = NULL;
     abti_rt.pools = NULL;
     abti_rt.xstreams = &model_es[0];
-    model_es[0].next = &model_es[1];
+    abti_rt.last_ranked = model_es[0].next = &model_es[1];
+    model_es[1].prev = &model_es[0];
     timers = (struct abti_timers){.next = ABTI_CLOCK_NEVER};
     for (int i = 0; i < MODEL_THREADS; i++)
         abti_rt.by_index[i] = i == 1 || i == 2 ? &model_es[i - 1] : NULL;
