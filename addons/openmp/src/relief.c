@@ -359,7 +359,7 @@ void abtomp_guest_end(struct abtomp_tasks *own)
     post_end(abtomp_own_post);
 }
 
-void abtomp_stream_enter(bool looks)
+static void stream_enter(bool looks)
 {
     if (ABTX_xstream_enter(ABT_SCHED_NULL, &entered.stream) != ABT_SUCCESS)
         return;
@@ -367,6 +367,28 @@ void abtomp_stream_enter(bool looks)
     (void)ABT_self_get_thread(&entered.ult);
     if (!looks)
         (void)ABTX_xstream_set_spin(entered.stream, 0);
+}
+
+/*
+ * Members beyond the processors enter one after the other: thousands of them at once would take the processors from the
+ * one that has a lock of libabt, or of the system, and from the one that makes the threads.
+ */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+void abtomp_stream_in_child(void)
+{
+    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+void abtomp_stream_enter(bool looks)
+{
+    if (looks) {
+        stream_enter(true);
+        return;
+    }
+    pthread_mutex_lock(&turn);
+    stream_enter(false);
+    pthread_mutex_unlock(&turn);
 }
 
 void abtomp_stream_leave(void)

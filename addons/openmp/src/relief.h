@@ -51,6 +51,9 @@ extern _Thread_local struct abtomp_post *abtomp_own_post;
 void abtomp_stream_enter(bool looks);
 void abtomp_stream_leave(void);
 
+/* In the child of a fork there is one thread. */
+void abtomp_stream_in_child(void);
+
 /* Whether there are reliefs on the stream, so that the caller must not block it. */
 static inline bool abtomp_is_relieved(void)
 {

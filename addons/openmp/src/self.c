@@ -86,6 +86,7 @@ static void in_child(void)
     if (has_key && (me = pthread_getspecific(root_key)) != NULL)
         roots_add(&me->team->root);
     abtomp_watch_in_child();
+    abtomp_stream_in_child();
 }
 
 static void start_once(void)

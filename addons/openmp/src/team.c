@@ -133,7 +133,7 @@ static void await_region(struct abtomp_member *me)
     if (num > 0 && (uint32_t)me->num >= num)
         abtomp_wait(&team->grown, grown, team, me->num + 1);
     else
-        abtomp_wait(&team->go, me->seen, team, (int)num);
+        abtomp_wait(&team->go, me->seen, team, num > 0 ? (int)num : me->num + 1);
 }
 
 /*
