@@ -10,7 +10,7 @@ import re
 import sys
 
 # Functions of the MPI library that the sources of libabtmpi call, beside those that are wrapped.
-USED = """Cancel Comm_call_errhandler Comm_create_errhandler Comm_get_errhandler Comm_get_name Comm_rank Comm_set_errhandler
+USED = """Abort Cancel Comm_test_inter Comm_call_errhandler Comm_create_errhandler Comm_get_errhandler Comm_get_name Comm_rank Comm_set_errhandler
     Errhandler_free Errhandler_set Error_string Finalize Get_library_version Init Init_thread Initialized Improbe Iprobe Irecv
     Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testany Testsome
     Wait Win_test""".split()
@@ -80,6 +80,10 @@ def ended(f, code):
             f"    return ended_ == MPI_SUCCESS ? ended_ : abtmpi_fatal_end({f.called()}, ended_);\n")
 
 
+def failed(f, code):
+    return f"abtmpi_fatal_end({f.called()}, abtmpi_leave({code}))"
+
+
 def returned(f):
     """The end of a function in whose place nonblocking ones have been called."""
     return ended(f, "abtmpi_finish_source(code_, source, status)" if "source" in f.args else "code_")
@@ -94,7 +98,8 @@ def twin(f, by):
     # Operations of all processes match only if all are of the nonblocking form, whoever calls.
     begin = straight(f) if f.is_collective else reach(f) + straight(f)
     if f.is_collective:
-        begin = (f"    if (abtmpi_call_is_plain())\n        return {f.real()};\n    if (!abtmpi_enter())\n"
+        begin = (f"    if (abtmpi_call_is_plain())\n        return {f.real()};\n"
+                 f"    if (abtmpi_call_is_between_groups({f.args[-1]})) {{\n{region(f, by)}    }}\n    if (!abtmpi_enter())\n"
                  f"        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, &request_);\n")
     return (f"    MPI_Request request_;\n{begin}"
             f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
@@ -103,7 +108,7 @@ def twin(f, by):
 
 def pair(f, receive, send):
     return (f"    MPI_Request requests_[2];\n    int code_ = {f.real(receive + ['&requests_[0]'], 'Irecv' + f.suffix)};\n"
-            f"    if (code_ != MPI_SUCCESS)\n        return abtmpi_leave(code_);\n"
+            f"    if (code_ != MPI_SUCCESS)\n        return {failed(f, 'code_')};\n"
             f"    code_ = {f.real(send + ['&requests_[1]'], 'Isend' + f.suffix)};\n"
             f"    code_ = abtmpi_finish_pair(\"{f.full}\", code_, requests_, {f.comm()}, {f.status()});\n")
 
@@ -115,13 +120,13 @@ def parts(f, by):
         return (f"    if (buf == MPI_BOTTOM) {{\n{region(f, by)}    }}\n"
                 f"    void *copy_;\n    {f.count} size_, used_ = 0;\n{straight(f)}"
                 f"    int pack_ = {f.real([a[1], a[2], a[7], '&size_'], 'Pack_size' + f.suffix)};\n"
-                f"    if (pack_ != MPI_SUCCESS)\n        return abtmpi_leave(pack_);\n"
+                f"    if (pack_ != MPI_SUCCESS)\n        return {failed(f, 'pack_')};\n"
                 f"    copy_ = malloc(size_ > 0 ? (size_t)size_ : 1);\n"
                 f"    if (!copy_)\n        return abtmpi_leave(MPI_ERR_NO_MEM);\n"
                 f"    bool before_ = abtmpi_cancel_put_off();\n"
                 f"    pack_ = {f.real([a[0], a[1], a[2], 'copy_', 'size_', '&used_', a[7]], 'Pack' + f.suffix)};\n"
                 f"    if (pack_ == MPI_SUCCESS)\n        pack_ = replace_{f.name}({', '.join(a)}, copy_, used_);\n"
-                f"    else\n        abtmpi_leave(pack_);\n"
+                f"    else\n        {failed(f, 'pack_')};\n"
                 f"    free(copy_);\n    abtmpi_cancel_allow(before_);\n    return pack_;\n")
     return reach(f) + straight(f) + pair(f, a[5:11], a[0:5] + [a[10]]) + returned(f)
 

@@ -61,7 +61,7 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
-mpi_test_names = cancel crowd dies errors groups mixed onesided peers plain region streams suspend tool unaware waits
+mpi_test_names = between cancel crowd dies errors groups mixed onesided peers plain region streams suspend tool unaware waits
 mpi_test_names_of_mpich = four
 mpi_test_names_of_openmpi = spawn yields
 # With libabtio on the same streams.

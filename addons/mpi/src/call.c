@@ -203,6 +203,13 @@ bool abtmpi_call_is_plain(void)
     return atomic_load_explicit(&call_plain, memory_order_relaxed);
 }
 
+bool abtmpi_call_is_between_groups(MPI_Comm comm)
+{
+    int is_inter = 0;
+
+    return !call_self.looking && abtmpi_real.Comm_test_inter(comm, &is_inter) == MPI_SUCCESS && is_inter;
+}
+
 /*
  * Calls MPI_Init or MPI_Init_thread by init. Only a program that has ULTs of its own gets MPI_THREAD_MULTIPLE unasked.
  * Without that level nothing is done for members of OpenMP regions: they wait as without libabt.

@@ -51,6 +51,10 @@ bool abtmpi_handler_is_out_of_reach(void);
 /* Whether the program has no ULTs, as MPI_Init has found: then all is as without libabtmpi. */
 bool abtmpi_call_is_plain(void);
 
+/* Whether a collective call is made in the blocking form by all: MPI_Ibcast of MPICH 4.0 hangs on intercommunicators.
+ */
+bool abtmpi_call_is_between_groups(MPI_Comm comm);
+
 /* Whether MPI_Finalize has been called, or there is no use in suspending. */
 bool abtmpi_call_is_off(void);
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <abt.h>
 #include <real.h> /* made by generate.py */
@@ -22,6 +23,22 @@ static bool fatal_is_handler(MPI_Errhandler handler)
 }
 
 /*
+ * Called by the MPI library. That of MPICH names the function in the text, and allows not even MPI_Abort there; its
+ * launcher ends the other processes.
+ */
+static void fatal_abort(MPI_Comm comm, int code, const char *name)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+
+    abtmpi_real.Error_string(code, text, &length);
+    fprintf(stderr, "libabtmpi: %s%sfatal error: %s\n", name ? name : "", name ? ": " : "", text);
+    if (ABTMPI_IS_OPEN_MPI)
+        abtmpi_real.Abort(comm, code);
+    _Exit(EXIT_FAILURE);
+}
+
+/*
  * The MPI library calls it. Inside of a call that waits, or of a look, it returns, and so does the function of the MPI
  * library with the code: abtmpi_fatal_end gets that. Otherwise the program has called what has failed.
  */
@@ -32,15 +49,10 @@ static void fatal_handle(MPI_Comm *comm, int *code, ...)
         atomic_store_explicit(&fatal_has_returned, true, memory_order_relaxed);
         return;
     }
-    if (ABTMPI_IS_OPEN_MPI) {
-        va_list args;
-        va_start(args, code);
-        const char *name = va_arg(args, const char *);
-        va_end(args);
-        fprintf(stderr, "libabtmpi: %s fails\n", name ? name : "a function of MPI");
-    }
-    abtmpi_real.Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
-    abtmpi_real.Comm_call_errhandler(*comm, *code);
+    va_list args;
+    va_start(args, code);
+    fatal_abort(*comm, *code, ABTMPI_IS_OPEN_MPI ? va_arg(args, const char *) : NULL);
+    va_end(args);
 }
 
 static void fatal_install(MPI_Comm comm, MPI_Errhandler own)

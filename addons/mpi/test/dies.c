@@ -39,12 +39,21 @@ static void receive_too_long(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void exchange_with_nobody(void)
+{
+    int values[2] = {0};
+
+    MPI_Sendrecv(values, 1, MPI_INT, job_rank, TAG, values + 1, 1, MPI_INT, 55, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
     const char *said;
-} cases[] = {{"a process dies", wait_for_dead, ""},
-             {"an error is fatal", receive_too_long, "MPI_Recv with rank 1, tag 7, on MPI_COMM_WORLD fails"}};
+} cases[] = {
+    {"a process dies", wait_for_dead, ""},
+    {"an argument is wrong", exchange_with_nobody, "MPI_Sendrecv with rank 55, tag 7, on MPI_COMM_WORLD fails"},
+    {"an error is fatal", receive_too_long, "MPI_Recv with rank 1, tag 7, on MPI_COMM_WORLD fails"}};
 
 static int play(int argc, char **argv)
 {
