@@ -302,7 +302,7 @@ void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own)
 static void begin_counting(struct abtomp_count *count)
 {
     uint32_t left = count->made - count->ended;
-    count->made = count->ended = 0;
+    count->made = count->ended = ABTOMP_COUNT_START;
     atomic_fetch_sub_explicit(&count->others, left * ABTOMP_ONE - ABTOMP_WAITS, memory_order_relaxed);
 }
 

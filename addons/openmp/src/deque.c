@@ -24,6 +24,8 @@ bool abtomp_deque_init(struct abtomp_deque *deque)
 {
     deque->entries = malloc(FIRST_ENTRIES * sizeof(deque->entries[0]));
     deque->mask = FIRST_ENTRIES - 1;
+    deque->top = deque->split = ABTOMP_COUNT_START;
+    atomic_init(&deque->head, ABTOMP_COUNT_START);
     return deque->entries != NULL;
 }
 

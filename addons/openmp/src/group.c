@@ -19,8 +19,11 @@ void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions)
     struct abtomp_group *group = malloc(sizeof(*group));
     if (!group)
         abtomp_fail("out of memory");
-    *group = (struct abtomp_group){
-        .outer = me->group, .reductions = reductions, .member = me, .is_construct = reductions != NULL};
+    *group = (struct abtomp_group){.outer = me->group,
+                                   .reductions = reductions,
+                                   .member = me,
+                                   .tasks = {.made = ABTOMP_COUNT_START, .ended = ABTOMP_COUNT_START},
+                                   .is_construct = reductions != NULL};
     me->group = group;
 }
 

@@ -62,6 +62,12 @@
 #define abtomp_assert(condition)                                                                                       \
     (ABTOMP_BUILD_ASSERT && ABTOMP_UNLIKELY(!(condition)) ? abtomp_fail("assertion failed: " #condition) : (void)0)
 
+/*
+ * Where counts of 32 bits begin that go round, 2^32 - 1 being followed by 0: in builds with assertions so near to their
+ * ends that each program passes them. A multiple of ABTOMP_NUM_SHARES, and of what is in the low bits of such words.
+ */
+#define ABTOMP_COUNT_START (ABTOMP_BUILD_ASSERT ? -(uint32_t)32 : 0U)
+
 /* Writes one line to stderr, then ends the program: for what OpenMP has no error code for. */
 __attribute__((noreturn, cold)) void abtomp_fail(const char *why);
 

@@ -101,6 +101,7 @@ struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int 
     doacross->num_counts = loop->num_sinks;
     doacross->counts = copy;
     doacross->inner = 1;
+    atomic_init(&doacross->posts, ABTOMP_COUNT_START);
     for (unsigned i = 1; i < loop->num_sinks; i++)
         doacross->inner *= counts[i];
     /* Who has which chunk is known of a static loop, also before it comes. relaxed: the stage of the share publishes it

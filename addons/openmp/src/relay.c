@@ -137,6 +137,7 @@ static struct abtomp_team *get_relay(struct abtomp_member *me, int num)
         if (!team)
             return NULL;
         team->is_relay = team->members[0]->is_relay = true;
+        atomic_init(&team->ticket, make_ticket(ABTOMP_COUNT_START, 0, 0));
         me->relay = team;
     }
     if (ABTOMP_UNLIKELY(team->capacity < num) && !abtomp_team_fill(team, num))

@@ -12,7 +12,8 @@
  */
 enum { FREE = 0, SETTING = 1, READY = 2, LATER = 4, NUMBER = -ABTOMP_NUM_SHARES };
 
-_Static_assert((ABTOMP_NUM_SHARES & (ABTOMP_NUM_SHARES - 1)) == 0 && ABTOMP_NUM_SHARES > (READY | LATER),
+_Static_assert((ABTOMP_NUM_SHARES & (ABTOMP_NUM_SHARES - 1)) == 0 && ABTOMP_NUM_SHARES > (READY | LATER) &&
+                   ABTOMP_COUNT_START % ABTOMP_NUM_SHARES == 0,
                "the bits of a stage are where the number of a construct has that of its place");
 
 /* -- The shares of a team -- */
@@ -21,8 +22,10 @@ static struct abtomp_share *share_new(int num)
 {
     size_t size = sizeof(struct abtomp_share) + (size_t)num * sizeof(struct abtomp_range);
     struct abtomp_share *share = aligned_alloc(_Alignof(struct abtomp_share), size);
-    if (share)
-        memset(share, 0, size);
+    if (!share)
+        return NULL;
+    memset(share, 0, size);
+    atomic_init(&share->stage, ABTOMP_COUNT_START);
     return share;
 }
 
@@ -51,7 +54,7 @@ void abtomp_shares_reset(struct abtomp_team *team)
     abtomp_assert(team->later.num == 0);
     /* relaxed, all: no member is in a region */
     for (int i = 0; i < ABTOMP_NUM_SHARES; i++)
-        atomic_store_explicit(&team->shares[i]->stage, 0, memory_order_relaxed);
+        atomic_store_explicit(&team->shares[i]->stage, ABTOMP_COUNT_START, memory_order_relaxed);
     atomic_store_explicit(&team->has_shared, false, memory_order_relaxed);
 }
 

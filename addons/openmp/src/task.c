@@ -20,6 +20,8 @@ struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_t
     memset(own, 0, sizeof(*own));
     if (!abtomp_deque_init(&own->deque))
         abtomp_fail("out of memory");
+    own->base = own->deque.top;
+    own->implicit.children.made = own->implicit.children.ended = ABTOMP_COUNT_START;
     own->implicit.runner = me;
     own->task = &own->implicit;
     own->member = me;
@@ -142,7 +144,7 @@ static void task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct
     task->node = NULL;
     task->table = NULL;
     task->icvs = NULL;
-    task->children.made = task->children.ended = 0;
+    task->children.made = task->children.ended = ABTOMP_COUNT_START;
     /* relaxed, both: nobody else knows the task */
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed);
     atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
@@ -602,7 +604,7 @@ void GOMP_taskwait(void)
     } else {
         abtomp_crew_offer(me, own); /* what tasks whose parents have ended have made ready */
     }
-    task->children.made = task->children.ended = 0;
+    task->children.made = task->children.ended = ABTOMP_COUNT_START;
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
     if (task->table)
         abtomp_depend_forget(own, task);
@@ -657,7 +659,7 @@ void abtomp_tasks_begin(struct abtomp_tasks *own)
 {
     struct abtomp_task *implicit = &own->implicit;
     abtomp_assert(own->task == implicit);
-    implicit->children.made = implicit->children.ended = 0;
+    implicit->children.made = implicit->children.ended = ABTOMP_COUNT_START;
     atomic_store_explicit(&implicit->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
     if (implicit->table)
         abtomp_depend_forget(own, implicit);

@@ -131,7 +131,8 @@ static inline bool has_parts(struct block *block)
 static inline bool is_as_new(const struct abtomp_member *me, const struct abtomp_tasks *own)
 {
     const struct abtomp_task *task = own->task;
-    return task->children.made == 0 && !task->table && me->running.number == 0 && !me->running.has_changed;
+    return task->children.made == ABTOMP_COUNT_START && !task->table && me->running.number == 0 &&
+           !me->running.has_changed;
 }
 
 /* A task that runs the first of the parts, and more as long as it is as new. */

@@ -29,6 +29,10 @@ struct abtomp_team *abtomp_team_new(struct abtomp_member *parent)
     team->parent = parent;
     team->num = team->capacity = 1;
     atomic_init(&team->siblings, 1);
+    atomic_init(&team->grown, ABTOMP_COUNT_START);
+    atomic_init(&team->barriers, ABTOMP_COUNT_START);
+    atomic_init(&team->bell, ABTOMP_COUNT_START);
+    team->box.count = ABTOMP_COUNT_START;
     team->level = parent ? parent->team->level + 1 : 0;
     team->members = malloc(sizeof(team->members[0]));
     team->shares = abtomp_shares_new(1);
@@ -297,7 +301,7 @@ void abtomp_member_begin(struct abtomp_member *me)
         me->icvs.num_threads = abtomp_env.nested_threads[level - 1];
     abtomp_number_return(me);
     me->running = (struct abtomp_running){0};
-    me->num_shares = 0;
+    me->num_shares = ABTOMP_COUNT_START;
     me->num_singles = me->taken_singles = 0;
     me->share = NULL;
     me->league = parent->league;

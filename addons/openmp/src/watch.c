@@ -25,7 +25,7 @@ _Thread_local struct abtomp_watch *abtomp_own_watch;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abtomp_watch *watches;
 static bool is_started;
-static uint32_t num_looks, num_stuck;
+static uint32_t num_looks = ABTOMP_COUNT_START, num_stuck;
 static bool lacks_threads; /* a relay got none at this look */
 static _Atomic(uint32_t) sleeps = 1;
 
