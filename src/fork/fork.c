@@ -210,8 +210,8 @@ int ABTX_fork_join_slow(abtx_at here)
 /*
  * Resumes the forker that waits for the task which ends. If it is a task's ULT, too, that the library has made, it goes
  * on here, in the pool of the ULT that ends: where it has blocked, its stream sleeps by now, or runs something else. So
- * the last part of a tree does not wait for a wake at each of its levels: 64 simulated streams take 0.6 of the time for
- * fib of 33. If either ULT has left the pool that the library has put it into, or the forker is pinned, it stays.
+ * the last part of a tree does not wait for a wake at each of its levels. If either ULT has left the pool that the
+ * library has put it into, or the forker is pinned, it stays.
  */
 static void resume_forker(struct abti_deque *deque, abti_pool *home)
 {

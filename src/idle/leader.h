@@ -15,8 +15,7 @@
  *
  * So callbacks of different streams never overlap, and the acquire that begins one pairs with the release that ended
  * the one before. When a stream gives up the lead, the next event check of any stream finds the driver without a
- * leader, or the look of one that sleeps, after ABTI_LEADER_LOOK_NS. A leader that gave it up only when its pauses had
- * been long, and then woke a follower, served events no sooner on average, measured.
+ * leader, or the look of one that sleeps, after ABTI_LEADER_LOOK_NS.
  */
 #ifndef ABTI_IDLE_LEADER_H
 #define ABTI_IDLE_LEADER_H
@@ -24,11 +23,9 @@
 #include "idle/idle.h"
 
 enum {
-    /* An idle follower looks so often whether the leader is at work: by the figure in idle/relook.h, 0.5 % of a core.
-     */
-    ABTI_LEADER_LOOK_NS = 4000000,
-    /* So long without a callback, or twice as long as the leader may sleep, and a follower takes the lead. */
-    ABTI_LEADER_PATIENCE_NS = 1000000,
+    ABTI_LEADER_LOOK_NS = 4000000,     /* an idle follower looks so often whether the leader is at work */
+    ABTI_LEADER_PATIENCE_NS = 1000000, /* so long without a callback, or twice as long as the leader may sleep, and a
+                                          follower takes the lead */
 };
 
 /* Whether the ES, which may have become the leader, may call a callback of the driver now. abti_leader_leave follows.

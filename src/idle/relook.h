@@ -10,14 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What each is worth: doc/tuning.md. */
 enum {
-    /* The shortest sleep between two looks. A thousand looks a second take 2 % of a core, measured. */
-    ABTI_RELOOK_NS = 1000000,
-    /* The longest one: 0.25 % of a core, measured. */
-    ABTI_RELOOK_RARELY_NS = 8 * ABTI_RELOOK_NS,
-    /* An ES that goes to sleep within so long after a look has found nothing: one that has run something looks at its
-     * pools for 20 us first. Chosen, since it is below that. */
-    ABTI_RELOOK_SOON_NS = 10000,
+    ABTI_RELOOK_NS = 1000000,                   /* the shortest sleep between two looks */
+    ABTI_RELOOK_RARELY_NS = 8 * ABTI_RELOOK_NS, /* the longest one */
+    ABTI_RELOOK_SOON_NS = 10000, /* a sleep that begins so soon after a look follows one that has found nothing */
 };
 
 /* It belongs to one ES, which alone uses it. It is all zeros at first. */

@@ -12,26 +12,15 @@
 #include <stdint.h>
 #include "base/compiler.h"
 
+/* What each is worth: doc/tuning.md. */
 enum {
-    /* A unit that takes no longer, with the misses of the cache that its move causes, should have been left to the ES
-     * that is busy with its pool. 1000 empty units of one creator took 6 to 10 times as long with 200, 3 to 5
-     * times with 350 and 1.4 to 4 times with 500, and such of 190 ns 2.4, 1.9 and 1.0 times; units of 570 ns took 1.2
-     * times as long with 1500, measured (medians of interleaved runs). */
-    ABTI_THIEF_SMALL_NS = 700,
-    /* So many small units in a row let the thief rest. 1000 empty tasks of one creator took 20 to 35 us with 1, 2, 4
-     * and 8, and 58 us with 16; tasks of 150 and 500 ns, and fib, the same with all of them, measured. */
-    ABTI_THIEF_ENOUGH_SMALLS = 4,
-    /* The first rest, and how often it doubles, once with each further small unit: up to 16 us. With that, tasks of
-     * 500 ns take up to 4 % longer than without rests, and tasks of 5 us 1 %, measured. The first: with 64 and
-     * with 1024 all of these took the same within the noise, measured. */
-    ABTI_THIEF_REST_MIN_NS = 256,
-    ABTI_THIEF_REST_DOUBLINGS = 6,
-    /* A thief of 16 pools and more, which is one of many, rests after the first small unit. */
-    ABTI_THIEF_RIVALS = 3,
-    /* Units that take no longer on the average are taken in bulk, up to this number more than one: twice as many each
-     * time. Of longer ones a thief takes one at a time, since the lock is free for the others meanwhile. */
-    ABTI_THIEF_BULK_NS = 20000,
-    ABTI_THIEF_BULK = 12,
+    ABTI_THIEF_SMALL_NS = 700,     /* a shorter unit should have been left to the ES that is busy with its pool */
+    ABTI_THIEF_ENOUGH_SMALLS = 4,  /* so many small units in a row let the thief rest */
+    ABTI_THIEF_REST_MIN_NS = 256,  /* the first rest; it doubles with each further small unit, */
+    ABTI_THIEF_REST_DOUBLINGS = 6, /* so often */
+    ABTI_THIEF_RIVALS = 3,         /* a thief of 16 pools and more rests after the first small unit */
+    ABTI_THIEF_BULK_NS = 20000,    /* units that take no longer on the average are taken in bulk, */
+    ABTI_THIEF_BULK = 12,          /* up to so many more than one: twice as many each time */
 };
 
 /* What a scheduler that steals, or an ES that has sources, remembers. It is all zeros at first, and that ES alone

@@ -14,19 +14,12 @@
 #include <stddef.h>
 #include "base/compiler.h"
 
+/* What each is worth: doc/tuning.md. */
 enum {
-    /* Looks in a row that see the same unit before the ES takes it. With four, an eventual's ping-pong in a pool of two
-     * streams took 1/2.3 of the time, a mutex of 8 with a yield inside 1/2.5, measured; four were too few, since an ES
-     * often found a unit there that number of times by chance; sixteen gave the same as eight. */
-    ABTI_COURTESY_LOOKS = 8,
-    /* Pauses between two looks when others have been faster. Without, an eventual's ping-pong took 2.4 times as long,
-     * the mutex 1.9 times, measured; with 8 and 256 the same within the noise. */
-    ABTI_COURTESY_GAP = 64,
-    /* So many units that others were faster to take, and the ES takes the next one that it sees. An ES that does not
-     * sleep while it is idle (it is asked to finish, or waits actively) would else leave units to others for ever that
-     * are in the pool for moments only, as a unit is that yields until it runs on a certain ES. Chosen: rarely enough
-     * not to be noticed in a ping-pong. */
-    ABTI_COURTESY_MISSES = 1000,
+    ABTI_COURTESY_LOOKS = 8,     /* looks in a row that see the same unit before the ES takes it */
+    ABTI_COURTESY_GAP = 64,      /* pauses between two looks when others have been faster */
+    ABTI_COURTESY_MISSES = 1000, /* so many units that others were faster to take, and the ES takes the next one. Else
+                                    an ES that never sleeps would leave a unit that yields until it runs there */
 };
 
 struct abti_courtesy {

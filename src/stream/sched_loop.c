@@ -17,13 +17,7 @@
 #include "stream/source.h"
 #include "wait/cpus.h"
 
-/*
- * How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns, so that 400 take
- * 20 us. A unit that came 5 us after the last one was waited for 0.3 us with 400 looks, 3 us with 200 and 41 us with
- * 100, measured where a wake by the system takes 40 us; with 800 that held for units 15 us apart, too, but an ES that
- * has nothing to do would burn twice as much. With drivers, which may make a system call of half a microsecond each, a
- * look takes many times as long, and there are fewer.
- */
+/* How often an idle ES looks at its pools before it sleeps; with drivers, whose looks take many times as long. */
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
 /*
@@ -356,9 +350,7 @@ static bool is_last(abti_pool *pool)
  * leaves this ES, though idle ones may share its pool: they sleep, and only a push wakes them. Now and then it is
  * offered to one of them, so that a unit which yields until it runs on a certain ES gets there. That is rarely, because
  * a move costs as much as thousands of yields, and the ES leaves the unit alone for as long as a wake may take, unless
- * there are others: to look at a pool that streams are busy with takes its line from them. A unit that changed its ES
- * in this way took half of EVERY_NS for it, 51 us, 490 us and 4 ms with 0.1, 1 and 10 ms, and twice that with a
- * PATIENCE_NS of 10 us, which is less than a wake takes, measured.
+ * there are others: to look at a pool that streams are busy with takes its line from them.
  */
 static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 {

@@ -5,8 +5,7 @@
 
 /*
  * So many are counted at a time as those that search: of a source whose work is made when it is asked for, where they
- * look on for long, and of others. On 64 simulated cores 2 to 4 of the first kind were alike, and an uneven tree took
- * 1.5 times as long with 8 and with 16.
+ * look on for long, and of others.
  */
 enum { SEARCH_PATIENT = 4, SEARCH_IMPATIENT = 8 };
 

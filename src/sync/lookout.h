@@ -15,21 +15,13 @@
 #include "pool/pool.h"
 #include "sync/timer.h"
 
+/* What each is worth: doc/tuning.md. */
 enum {
-    /*
-     * The time from one look to the next, at most and at least, as long as timers are armed. A timer that is armed
-     * after a look may be so late. 250 wakes in a second, of one of the streams that sleep on a pool, are 0.5 % of a
-     * core, by the figure in idle/relook.h.
-     */
-    ABTI_LOOKOUT_EVERY_NS = 8000000,
-    ABTI_LOOKOUT_LEAST_NS = 4000000,
-    /* A timer that is so late is overdue. Its own stream, if it sleeps, is woken some 50 us late. */
-    ABTI_LOOKOUT_GRACE_NS = 1000000,
-    /*
-     * After that number of looks before which nobody has armed a timer, the next one is when the first timer is
-     * overdue.
-     */
-    ABTI_LOOKOUT_QUIET = 2,
+    ABTI_LOOKOUT_EVERY_NS = 8000000, /* from one look to the next, at most, as long as timers are armed, */
+    ABTI_LOOKOUT_LEAST_NS = 4000000, /* and at least. A timer that is armed after a look may be so late */
+    ABTI_LOOKOUT_GRACE_NS = 1000000, /* a timer that is so late is overdue. Its own stream is woken some 50 us late */
+    ABTI_LOOKOUT_QUIET = 2, /* after so many looks before which nobody has armed a timer, the next one is when the first
+                               timer is overdue */
 };
 
 /*

@@ -11,27 +11,15 @@
 #include <stdint.h>
 #include "base/compiler.h"
 
+/* What each is worth: doc/tuning.md. */
 enum {
-    /* Looks of a native thread. Each takes the mutex's line from its holder, so that the pauses between them double.
-     * With 40 looks and equal pauses two external threads took 60 to 69 ns for an operation, with 6 they take 15 to 18,
-     * measured. */
-    ABTI_MUTEX_LOOKS = 6,
-    /* When others are queued the holder does not run, most likely. 64 threads then take 21 to 28 ns of CPU time for an
-     * operation, 256 threads 26 to 43, where those of pthread's mutex take 77 to 97 and 56 to 78, measured. */
-    ABTI_MUTEX_LOOKS_BEHIND = 3,
-    /* How often a waiter of another pool is passed over while it is the first. Eight ULTs with a yield inside, on two
-     * streams with pools of their own, took 1.8 times as long with 0 in place of 128, 1.2 times with 8, 1.0 times with
-     * 64 and 1.1 times with 1024, measured (medians of interleaved runs). */
-    ABTI_MUTEX_PASSES = 128,
-    /* How many unlocks wake nobody, at most, while a ULT that was woken from afar is coming. On 64 simulated streams,
-     * whose wakes take 3 us, lock and unlock took 190 ns with 16, 160 ns with 64 and 170 ns with 126; on 16, which do
-     * not sleep, 93, 88 and 88 ns. */
-    ABTI_MUTEX_QUIET_UNLOCKS = 64,
-    /* How long after it has queued a waiter looks first, and how far apart its looks come to be. Powers of two: the
-     * times of all that have waited for long are rounded to the same ones, so that an ES wakes once for all of its
-     * waiters. Chosen: later than most critical sections end, and some eight times a second. */
-    ABTI_MUTEX_LOOK_FIRST_NS = 1 << 20,
-    ABTI_MUTEX_LOOK_RARELY_NS = 1 << 27,
+    ABTI_MUTEX_LOOKS = 6,                /* of a native thread. The pauses between them double */
+    ABTI_MUTEX_LOOKS_BEHIND = 3,         /* when others are queued the holder does not run, most likely */
+    ABTI_MUTEX_PASSES = 128,             /* how often a waiter of another pool is passed over while it is the first */
+    ABTI_MUTEX_QUIET_UNLOCKS = 64,       /* so many unlocks wake nobody, at most, while a ULT from afar is coming */
+    ABTI_MUTEX_LOOK_FIRST_NS = 1 << 20,  /* how long after it has queued a waiter looks first, */
+    ABTI_MUTEX_LOOK_RARELY_NS = 1 << 27, /* and how far apart its looks come to be. Powers of two: times are rounded to
+                                            the same ones, so that an ES wakes once for all of its waiters */
 };
 
 /* --- A native thread looks before it queues --- */

@@ -81,7 +81,7 @@ static bool crowd_gives_way(void)
 static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
                              const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
-    enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile. Chosen */
+    enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile */
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
     bool changed = abti_word_is_changed(word, value), goes_on = true;
     for (uint32_t i = 0; i < leave.times && !changed && goes_on; i++) {

@@ -6,34 +6,15 @@
 #include "wait/sleeper.h"
 #include "wait/word.h"
 
-/*
- * How often a native thread looks before it sleeps, which takes less than a wake by the system. Two that wake each
- * other at once, 2 us or 20 us later took the same time and CPU time, within the noise, with 0 to 640 looks, where a
- * wake takes 40 us, measured.
- */
-enum { WAITER_LOOKS = 40 };
-
 bool abti_native_is_woken(_Atomic(uint32_t) *word)
 {
     /* acquire: pairs with the exchange to WOKEN by the waker (wake_waiter in sync/waiter.c) */
     return abti_load_acquire(word) == ABTI_WOKEN;
 }
 
-bool abti_native_is_woken_soon(_Atomic(uint32_t) *word, uint32_t looks)
-{
-    for (uint32_t i = 0; i < looks; i++) {
-        if (abti_native_is_woken(word))
-            return true;
-        abti_cpu_relax();
-    }
-    return false;
-}
-
 bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns)
 {
     abti_assert(word);
-    if (abti_native_is_woken_soon(word, WAITER_LOOKS))
-        return true;
     uint32_t awake = ABTI_AWAKE;
     /*
      * This fails when the word is WOKEN already, or ASLEEP from an earlier wait for the same wake. acquire and release:

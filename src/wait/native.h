@@ -18,12 +18,9 @@
 /* Whether the wake has come. acquire: pairs with the exchange to WOKEN in wake_waiter (sync/waiter.c). */
 bool abti_native_is_woken(_Atomic(uint32_t) *word);
 
-/* Whether the wake comes within that number of looks. */
-bool abti_native_is_woken_soon(_Atomic(uint32_t) *word, uint32_t looks);
-
 /*
- * Waits: looks for a moment, then sleeps. False: the deadline has passed before the wake came. Then the thread may call
- * it again for the same wake.
+ * Sleeps until the wake comes. False: the deadline has passed before. Then the thread may call it again for the same
+ * wake.
  */
 bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns);
 
