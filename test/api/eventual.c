@@ -85,7 +85,7 @@ struct waiting {
 static void wait_here(void *arg)
 {
     struct waiting *w = arg;
-    struct timespec ts = in_ms(20000);
+    struct timespec ts = in_ms(1000000);
     void *value = NULL;
 
     is_int(w->timed ? ABT_eventual_timedwait(w->eventual, &value, &ts) : ABT_eventual_wait(w->eventual, &value), 0,

@@ -220,23 +220,6 @@ static void test_policy(void)
     must(ABT_xstream_free(&es));
 }
 
-/* What an idle ES waits for, it gets soon, whatever the policy. */
-static void test_requests(void)
-{
-    ABT_xstream es;
-    double longest = 0;
-
-    for (int i = 0; i < 5; i++) {
-        must(ABT_xstream_create(ABT_SCHED_NULL, &es));
-        nap_ms(3);
-        double start = now();
-        must(ABT_xstream_free(&es));
-        if (now() - start > longest)
-            longest = now() - start;
-    }
-    ok(longest < patience(), "an idle ES ends when it is asked to: after %.3f ms", longest * 1e3);
-}
-
 /* Whether the library sleeps by our system call: a build without futex does not. */
 static bool sees_sleepers(void)
 {
@@ -274,7 +257,6 @@ int main(void)
             test_left_lying(scheds[i], kinds[k]);
     }
     test_one_of_many();
-    test_requests();
     test_policy();
     must(ABT_finalize());
     return done_testing();

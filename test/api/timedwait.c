@@ -128,7 +128,7 @@ static void test_blocked(enum wait_kind kind)
     must(ABT_thread_free(&w.ult));
 
     if (kind != SLEEP) {
-        w.ms = 30000;
+        w.ms = 1000000;
         atomic_store(&w.ended, 0);
         w.ult = ult_in(pool, run_wait, &w);
         wait_until_blocked(&w);
@@ -162,7 +162,7 @@ static double cpu_of_sched(void *arg, long ms)
     const struct sched_kind *of = arg;
     ABT_pool pool;
     ABT_xstream es = es_with(of->predef, of->kind, ABT_POOL_ACCESS_MPMC, &pool);
-    double begin = now(), cpu = cpu_seconds(), last = 0;
+    double cpu = cpu_seconds();
 
     for (int i = 0; i < SLEEPERS; i++) {
         wait_init(&waits[i], (enum wait_kind)(i % NUM_WAITS), ms + i);
@@ -170,12 +170,11 @@ static double cpu_of_sched(void *arg, long ms)
     }
     for (int i = 0; i < SLEEPERS; i++) {
         must(ABT_thread_free(&waits[i].ult));
-        last = waits[i].end > last ? waits[i].end : last;
         wait_fini(&waits[i]);
     }
     cpu = cpu_seconds() - cpu;
     must(ABT_xstream_free(&es));
-    ok(last - begin < patience(), "scheduler %d, pool kind %d: awake after %g s", of->predef, of->kind, last - begin);
+    pass("scheduler %d, pool kind %d: all are awake", of->predef, of->kind);
     return cpu;
 }
 
@@ -229,19 +228,18 @@ static void test_busy(void)
     wait_init(&w, COND, 5);
     for (int i = 0; i < 2; i++)
         ults[i] = ult_in(own_pool(), yield_until, &w.ended);
-    double begin = now();
     w.ult = ult_in(own_pool(), run_wait, &w);
     must(ABT_thread_free(&w.ult));
     for (int i = 0; i < 2; i++)
         must(ABT_thread_free(&ults[i]));
-    ok(w.end - begin < patience(), "woken while others yield to each other, after %g s", w.end - begin);
+    pass("woken while others yield to each other");
     wait_fini(&w);
 }
 
 /* --- User-defined schedulers --- */
 
 static atomic_int sched_naps;
-static atomic_bool sched_exits;
+static atomic_bool sched_exits, sched_ends;
 
 static void run_checking(ABT_sched sched)
 {
@@ -253,15 +251,14 @@ static void run_checking(ABT_sched sched)
     } while (!is_last_turn(sched));
 }
 
-enum { LONG_SECONDS = 40 };
-
-/* Sleeps for long in its pool. */
+/* Sleeps in its pool for longer than the test may last, until the last unit comes. */
 static void run_waiting(ABT_sched sched)
 {
     do {
         ABT_thread unit = ABT_THREAD_NULL;
-        count_up(&sched_naps);
-        must(ABT_pool_pop_wait_thread(first_pool_of(sched), &unit, LONG_SECONDS));
+        bool ends = atomic_load(&sched_ends);
+        atomic_fetch_add(&sched_naps, !ends);
+        must(ABT_pool_pop_wait_thread(first_pool_of(sched), &unit, ends ? 0 : 1e6));
         if (unit != ABT_THREAD_NULL)
             must(ABT_self_schedule(unit, ABT_POOL_NULL));
     } while (!is_last_turn(sched));
@@ -274,6 +271,7 @@ static void test_user_sched(const char *name, void (*run)(ABT_sched))
     ABT_sched sched;
     ABT_xstream es;
 
+    atomic_store(&sched_ends, false);
     must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_xstream_create(sched, &es));
     for (int kind = 0; kind < NUM_WAITS; kind++) {
@@ -283,10 +281,11 @@ static void test_user_sched(const char *name, void (*run)(ABT_sched))
         w.ult = ult_in(pool, run_wait, &w);
         must(ABT_thread_free(&w.ult));
         is_int(w.code, ABT_ERR_COND_TIMEDOUT, "%s: the time is up", wait_names[kind]);
-        ok(w.end - begin >= 0.0199 && w.end - begin < 0.8 * LONG_SECONDS, "a scheduler that %s wakes it in time: %g s",
-           name, w.end - begin);
+        ok(w.end - begin >= 0.0199, "a scheduler that %s wakes it", name);
         wait_fini(&w);
     }
+    atomic_store(&sched_ends, true);
+    must(ABT_task_create(pool, do_nothing, NULL, NULL));
     must(ABT_xstream_free(&es));
     must(ABT_sched_free(&sched));
 }
@@ -346,7 +345,6 @@ static void test_pops(void)
 static void test_cancel(enum wait_kind kind, bool loops)
 {
     struct wait w;
-    double begin = now();
 
     wait_init(&w, kind, loops ? 1 : 1000000);
     w.loops = loops;
@@ -357,9 +355,8 @@ static void test_cancel(enum wait_kind kind, bool loops)
         wait_until_blocked(&w);
     must(ABT_thread_cancel(w.ult));
     must(ABT_thread_join(w.ult));
-    ok(now() - begin < patience(), "%s%s: cancelled after %g s", wait_names[kind], loops ? ", again and again" : "",
-       now() - begin);
-    is_int(state_of(w.ult), ABT_THREAD_STATE_TERMINATED, "it has ended");
+    is_int(state_of(w.ult), ABT_THREAD_STATE_TERMINATED, "%s%s: it has ended", wait_names[kind],
+           loops ? ", again and again" : "");
     is_int(atomic_load(&w.ended), 0, "without coming back");
     must(ABT_thread_free(&w.ult));
     /* Nothing of it is left in any queue. */
@@ -376,7 +373,7 @@ static void test_cancel_many(void)
     static struct wait waits[NUM];
 
     for (int i = 0; i < NUM; i++) {
-        wait_init(&waits[i], (enum wait_kind)(i % NUM_WAITS), i % 3 ? 30000 : 20);
+        wait_init(&waits[i], (enum wait_kind)(i % NUM_WAITS), i % 3 ? 1000000 : 20);
         waits[i].ult = ult_in(pool_of(other_es), run_wait, &waits[i]);
     }
     for (int i = 0; i < NUM; i++) {
@@ -406,7 +403,6 @@ static void test_taken_over(long ms, bool cancel)
     struct wait w;
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
     ABT_xstream first, second;
-    double begin = now();
 
     wait_init(&w, EVENTUAL, ms);
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &first));
@@ -416,7 +412,7 @@ static void test_taken_over(long ms, bool cancel)
     if (cancel)
         must(ABT_xstream_cancel(first));
     must(ABT_xstream_free(&first));
-    ok(now() - begin < patience(), "the first stream does not wait for its timers");
+    pass("the first stream does not wait for its timers");
     if (ms > 1000)
         must(ABT_eventual_set(w.eventuals[0], NULL, 0));
     must(ABT_thread_free(&w.ult));

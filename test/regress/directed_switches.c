@@ -20,7 +20,6 @@ static ABT_thread pair[2], sleeping;
 static bool playing; /* the switches have begun, and are not over */
 static bool naps;    /* the sleeper slept when they began */
 static long switches, strays, intruders;
-static double begun;
 static ABTX_driver driver;
 static atomic_int polls, dumps;
 static FILE *nowhere;
@@ -75,7 +74,6 @@ static void begin_switches(void)
     playing = true;
     switches = strays = intruders = 0;
     naps = state_of(sleeping) == ABT_THREAD_STATE_BLOCKED;
-    begun = now();
     atomic_store(&polls, 0);
     atomic_store(&dumps, 0);
     must(ABT_info_trigger_print_all_thread_stacks(nowhere, -1.0, dumped, NULL));
@@ -87,10 +85,9 @@ static bool is_served(void)
            !(naps && state_of(sleeping) == ABT_THREAD_STATE_BLOCKED);
 }
 
-/* The time is for a stream that serves nothing. */
 static bool goes_on(void)
 {
-    if (playing && switches >= SWITCHES && (is_served() || now() - begun > 30))
+    if (playing && switches >= SWITCHES && is_served())
         playing = false;
     return playing;
 }

@@ -21,21 +21,19 @@ static void note(void *arg)
     atomic_store(&ran, true);
 }
 
-static bool wait_for_note(void)
+static void wait_for_note(void)
 {
-    for (double end = now() + 20; !atomic_load(&ran) && now() < end;)
+    while (!atomic_load(&ran))
         nap_ms(1);
-    return atomic_load(&ran);
 }
 
 int main(void)
 {
     enum { ROUNDS = 20 };
-    int lost_to_work = 0, lost_to_end = 0;
 
     regress_begin();
     must(ABT_init(0, NULL));
-    for (int i = 0; i < ROUNDS && !lost_to_work; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         ABT_pool shared = make_pool(ABT_POOL_ACCESS_MPMC);
         ABT_pool pools[2][2] = {{make_pool(ABT_POOL_ACCESS_MPMC), shared}, {make_pool(ABT_POOL_ACCESS_MPMC), shared}};
         ABT_xstream es[2] = {make_es(2, pools[0]), make_es(2, pools[1])};
@@ -45,14 +43,14 @@ int main(void)
         must(ABT_thread_create(shared, note, NULL, ABT_THREAD_ATTR_NULL, NULL));
         /* Whom the note has woken may find something in its own pool, which it prefers. */
         must(ABT_thread_create(pools[i % 2][0], work_until_stop, NULL, ABT_THREAD_ATTR_NULL, NULL));
-        lost_to_work += !wait_for_note();
+        wait_for_note();
         atomic_store(&stop, true);
         must(ABT_xstream_free(&es[0]));
         must(ABT_xstream_free(&es[1]));
     }
-    is_int(lost_to_work, 0, "a woken ES that has other work passes the wake on");
+    pass("a woken ES that has other work passes the wake on");
     /* RANDWS looks at one pool at random: woken, it may find nothing there, and end since it is cancelled. */
-    for (int i = 0; i < ROUNDS && !lost_to_end; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         enum { POOLS = 8 };
         ABT_xstream es[2];
         ABT_pool pools[POOLS];
@@ -65,11 +63,11 @@ int main(void)
         must(ABT_thread_create(pools[POOLS - 1], note, NULL, ABT_THREAD_ATTR_NULL, NULL));
         must(ABT_xstream_cancel(es[i % 2]));
         must(ABT_xstream_join(es[i % 2]));
-        lost_to_end += !wait_for_note();
+        wait_for_note();
         must(ABT_xstream_free(&es[0]));
         must(ABT_xstream_free(&es[1]));
     }
-    is_int(lost_to_end, 0, "a woken ES that ends passes the wake on");
+    pass("a woken ES that ends passes the wake on");
     must(ABT_finalize());
     return done_testing();
 }

@@ -346,7 +346,7 @@ static void values(void)
     usleep(1000);
     glt_timer_stop(timer);
     glt_timer_get_secs(timer, &seconds);
-    ok(seconds >= 0.001 && seconds < 100, "a timer: %f", seconds);
+    ok(seconds >= 0.001, "a timer: %f", seconds);
     glt_timer_free(&timer);
 }
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "os/clock.h"
-#include "tap.h"
+#include "must.h"
 
 #define SEC ((uint64_t)ABTI_NS_PER_SEC)
 
@@ -17,14 +17,12 @@ static bool is_in(double seconds, uint64_t got, uint64_t begin)
 
 static void test_clocks(void)
 {
-    double wtime = abti_clock_wtime();
-    uint64_t before = abti_clock_mono_ns();
-    struct timespec nap = {.tv_nsec = 2000000};
+    double real = clock_seconds(CLOCK_REALTIME), wtime = abti_clock_wtime();
+    double mono = clock_seconds(CLOCK_MONOTONIC);
+    double ns = (double)abti_clock_mono_ns();
 
-    ok(fabs(wtime - (double)time(NULL)) < 10.0, "wall-clock time in seconds");
-    nanosleep(&nap, NULL);
-    uint64_t after = abti_clock_mono_ns();
-    ok(after - before >= 2000000 && after - before < 10 * SEC, "monotonic time in nanoseconds");
+    ok(wtime >= real - 1e-3 && wtime <= clock_seconds(CLOCK_REALTIME) + 1e-3, "wall-clock time in seconds");
+    ok(ns >= mono * 1e9 - 1e3 && ns <= clock_seconds(CLOCK_MONOTONIC) * 1e9 + 1e3, "monotonic time in nanoseconds");
 }
 
 static void test_timespec(void)
@@ -73,10 +71,8 @@ static void test_odd_nanoseconds(void)
     at.tv_nsec = LONG_MAX;
     ok(abti_clock_deadline(&at) == ABTI_CLOCK_NEVER, "nor with the most");
     clock_gettime(CLOCK_REALTIME, &now);
-    begin = abti_clock_mono_ns();
     at = (struct timespec){.tv_sec = now.tv_sec - 9223372036, .tv_nsec = LONG_MAX};
-    uint64_t deadline = abti_clock_deadline(&at);
-    ok(deadline < begin + 2 * SEC, "what is centuries ago plus centuries is now");
+    ok(abti_clock_deadline(&at) < abti_clock_mono_ns() + SEC, "what is centuries ago plus centuries is now");
 }
 
 static void test_seconds(void)
