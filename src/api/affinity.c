@@ -13,16 +13,13 @@ static int code_of(int err)
 /* A set that the system does not accept is an error of the system. */
 static int bind_to(abti_es *es, const int *cpus, size_t num)
 {
-    int code = code_of(abti_esaffinity_set(es, cpus, num));
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(code_of(abti_esaffinity_set(es, cpus, num)));
 }
 
 int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (!abti_rt.config.affinity)
-        return abti_error(ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
+    ABTI_FAIL_IF(!abti_rt.config.affinity, ABT_ERR_FEATURE_NA);
     int cpu = abti_affinity_wrap(cpuid);
     return bind_to(xstream, &cpu, 1);
 }
@@ -41,12 +38,10 @@ static int cpus_of(abti_es *es, struct abti_cpuset *set)
 
 int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     struct abti_cpuset set;
     int code = cpus_of(xstream, &set);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     if (set.num == 0)
         code = ABT_ERR_CPUID;
     else
@@ -57,19 +52,15 @@ int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
 
 int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int *cpuids)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(num_cpuids < 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (!abti_rt.config.affinity)
-        return abti_error(ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(num_cpuids < 0, ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(!abti_rt.config.affinity, ABT_ERR_FEATURE_NA);
     if (num_cpuids == 0) {
         const struct abti_cpuset *allowed = abti_esaffinity_allowed();
         return bind_to(xstream, allowed->cpus, allowed->num);
     }
     int *cpus = malloc((size_t)num_cpuids * sizeof(*cpus));
-    if (!cpus)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!cpus, ABT_ERR_MEM);
     for (int i = 0; i < num_cpuids; i++)
         cpus[i] = abti_affinity_wrap(cpuids[i]);
     int code = bind_to(xstream, cpus, (size_t)num_cpuids);
@@ -79,14 +70,11 @@ int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int *cpuids)
 
 int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int *cpuids, int *num_cpuids)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(max_cpuids < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(max_cpuids < 0, ABT_ERR_INV_ARG);
     struct abti_cpuset set;
     int code = cpus_of(xstream, &set);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     for (int i = 0; i < max_cpuids && (size_t)i < set.num; i++)
         cpuids[i] = set.cpus[i];
     if (num_cpuids)

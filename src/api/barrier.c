@@ -10,11 +10,9 @@
 int ABT_barrier_create(uint32_t num_waiters, ABT_barrier *newbarrier)
 {
     ABTI_PRESET_OUT(newbarrier, ABT_BARRIER_NULL);
-    if (ABTI_REFUSE(num_waiters == 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(num_waiters == 0, ABT_ERR_INV_ARG);
     ABT_barrier barrier = abti_barrier_create(num_waiters);
-    if (!barrier)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!barrier, ABT_ERR_MEM);
     abti_ledger_made(barrier, ABTI_HANDLE_BARRIER);
     *newbarrier = barrier;
     return ABT_SUCCESS;
@@ -22,12 +20,9 @@ int ABT_barrier_create(uint32_t num_waiters, ABT_barrier *newbarrier)
 
 int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
 {
-    if (ABTI_REFUSE(BARRIER_IS_BAD(barrier)))
-        return abti_error(ABT_ERR_INV_BARRIER);
-    if (ABTI_REFUSE(num_waiters == 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_MISUSED(abti_misuse_in_use(barrier, ABTI_HANDLE_BARRIER, __func__)))
-        return abti_error(ABT_ERR_INV_BARRIER);
+    ABTI_REFUSE_IF(BARRIER_IS_BAD(barrier), ABT_ERR_INV_BARRIER);
+    ABTI_REFUSE_IF(num_waiters == 0, ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_in_use(barrier, ABTI_HANDLE_BARRIER, __func__)), ABT_ERR_INV_BARRIER);
     abti_barrier_settle(barrier);
     abti_barrier_init(barrier, num_waiters);
     return ABT_SUCCESS;
@@ -35,10 +30,8 @@ int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
 
 int ABT_barrier_free(ABT_barrier *barrier)
 {
-    if (ABTI_REFUSE(BARRIER_IS_BAD(*barrier)))
-        return abti_error(ABT_ERR_INV_BARRIER);
-    if (ABTI_MISUSED(abti_misuse_of_free(*barrier, ABTI_HANDLE_BARRIER, __func__)))
-        return abti_error(ABT_ERR_INV_BARRIER);
+    ABTI_REFUSE_IF(BARRIER_IS_BAD(*barrier), ABT_ERR_INV_BARRIER);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_free(*barrier, ABTI_HANDLE_BARRIER, __func__)), ABT_ERR_INV_BARRIER);
     abti_barrier_settle(*barrier);
     abti_ledger_free(*barrier);
     *barrier = ABT_BARRIER_NULL;
@@ -56,10 +49,8 @@ static ABTI_COLD int barrier_wait_ordered(ABT_barrier barrier)
 
 int ABT_barrier_wait(ABT_barrier barrier)
 {
-    if (ABTI_REFUSE(BARRIER_IS_BAD(barrier)))
-        return abti_error(ABT_ERR_INV_BARRIER);
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_BARRIER);
+    ABTI_REFUSE_IF(BARRIER_IS_BAD(barrier), ABT_ERR_INV_BARRIER);
+    ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_BARRIER);
     if (ABTI_UNLIKELY(abti_annotate_order))
         return barrier_wait_ordered(barrier);
     return abti_barrier_wait(barrier);
@@ -67,8 +58,7 @@ int ABT_barrier_wait(ABT_barrier barrier)
 
 int ABT_barrier_get_num_waiters(ABT_barrier barrier, uint32_t *num_waiters)
 {
-    if (ABTI_REFUSE(BARRIER_IS_BAD(barrier)))
-        return abti_error(ABT_ERR_INV_BARRIER);
+    ABTI_REFUSE_IF(BARRIER_IS_BAD(barrier), ABT_ERR_INV_BARRIER);
     *num_waiters = barrier->num;
     return ABT_SUCCESS;
 }

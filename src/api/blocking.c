@@ -18,8 +18,7 @@ int ABTX_blocking_begin(void)
 int ABTX_blocking_end(void)
 {
     int code = abti_blocking_end();
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     (void)abti_deadlock_expect(-1);
     return code;
 }

@@ -10,8 +10,16 @@
 #include "base/compiler.h"
 #include "rt/handle.h"
 
-/* if (ABTI_REFUSE(wrong argument)) return abti_error(...); */
+/* Whether an argument is wrong; ABTI_REFUSE_IF(wrong argument, code) returns that error then from the function. */
 #define ABTI_REFUSE(condition) (ABTI_BUILD_CHECKS && ABTI_UNLIKELY(condition))
+#define ABTI_REFUSE_IF(condition, code) ABTI_FAIL_IF(ABTI_REFUSE(condition), code)
+
+/* The same in all builds. */
+#define ABTI_FAIL_IF(condition, code)                                                                                  \
+    do {                                                                                                               \
+        if (condition)                                                                                                 \
+            return abti_error(code);                                                                                   \
+    } while (0)
 
 /* What the 1.x API stores in an out-parameter before it looks at anything else. 2.0 leaves it alone until success. */
 #define ABTI_PRESET_OUT(out, value)                                                                                    \

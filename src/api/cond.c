@@ -13,8 +13,7 @@ int ABT_cond_create(ABT_cond *newcond)
 {
     ABTI_PRESET_OUT(newcond, ABT_COND_NULL);
     ABT_cond cond = calloc(1, sizeof(*cond));
-    if (!cond)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!cond, ABT_ERR_MEM);
     abti_ledger_made(cond, ABTI_HANDLE_COND);
     *newcond = cond;
     return ABT_SUCCESS;
@@ -22,12 +21,9 @@ int ABT_cond_create(ABT_cond *newcond)
 
 int ABT_cond_free(ABT_cond *cond)
 {
-    if (ABTI_REFUSE(COND_IS_BAD(*cond)))
-        return abti_error(ABT_ERR_INV_COND);
-    if (ABTI_MISUSED(abti_misuse_of_free(*cond, ABTI_HANDLE_COND, __func__)))
-        return abti_error(ABT_ERR_COND);
-    if (!ABTI_BUILD_VER20 && ABTI_REFUSE(abti_cond_has_waiters(*cond)))
-        return abti_error(ABT_ERR_COND);
+    ABTI_REFUSE_IF(COND_IS_BAD(*cond), ABT_ERR_INV_COND);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_free(*cond, ABTI_HANDLE_COND, __func__)), ABT_ERR_COND);
+    ABTI_FAIL_IF(!ABTI_BUILD_VER20 && ABTI_REFUSE(abti_cond_has_waiters(*cond)), ABT_ERR_COND);
     abti_ledger_free(*cond);
     *cond = ABT_COND_NULL;
     return ABT_SUCCESS;
@@ -65,8 +61,7 @@ static ABTI_COLD int cond_wait_slow(ABT_cond cond, ABT_mutex mutex, const char *
 
 int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex)
 {
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_COND);
+    ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_COND);
     if (abti_handle_is_slow(cond) || abti_handle_is_slow(mutex))
         return cond_wait_slow(cond, mutex, __func__);
     int code = abti_cond_wait(cond, mutex);
@@ -103,8 +98,7 @@ int ABT_cond_signal(ABT_cond cond)
 
 int ABT_cond_broadcast(ABT_cond cond)
 {
-    if (ABTI_REFUSE(COND_IS_BAD(cond)))
-        return abti_error(ABT_ERR_INV_COND);
+    ABTI_REFUSE_IF(COND_IS_BAD(cond), ABT_ERR_INV_COND);
     abti_annotate_release(cond);
     abti_cond_broadcast(cond);
     return ABT_SUCCESS;

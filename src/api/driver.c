@@ -10,29 +10,24 @@
 
 int ABTX_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *newdriver)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(!ops || !newdriver || (ops->wait && !ops->poll)))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ops || !newdriver || (ops->wait && !ops->poll), ABT_ERR_INV_ARG);
     int code = abti_driver_create(ops, arg, newdriver);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     abti_ledger_made(*newdriver, ABTI_HANDLE_DRIVER);
     return ABT_SUCCESS;
 }
 
 int ABTX_driver_set_period(ABTX_driver driver, int64_t period)
 {
-    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || period < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(DRIVER_IS_BAD(driver) || period < 0, ABT_ERR_INV_ARG);
     abti_store_relaxed(&driver->period_ns, abti_clock_deadline_of(period)); /* relaxed: it is a setting */
     return ABT_SUCCESS;
 }
 
 int ABTX_driver_set_max_sleep(ABTX_driver driver, int64_t nanoseconds)
 {
-    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || nanoseconds < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(DRIVER_IS_BAD(driver) || nanoseconds < 0, ABT_ERR_INV_ARG);
     abti_driver_set_max_sleep(driver, abti_clock_deadline_of(nanoseconds));
     return ABT_SUCCESS;
 }
@@ -40,31 +35,23 @@ int ABTX_driver_set_max_sleep(ABTX_driver driver, int64_t nanoseconds)
 int ABTX_driver_look(ABTX_driver driver, ABT_bool *found)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || !found))
-        return abti_error(ABT_ERR_INV_ARG);
-    int code = abti_driver_look(es, driver, found);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_FAIL_IF(ABTI_UNLIKELY(!es), ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(DRIVER_IS_BAD(driver) || !found, ABT_ERR_INV_ARG);
+    return abti_error(abti_driver_look(es, driver, found));
 }
 
 int ABTX_driver_lead(ABTX_driver driver)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(DRIVER_IS_BAD(driver)))
-        return abti_error(ABT_ERR_INV_ARG);
-    int code = abti_driver_lead(es, driver);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_FAIL_IF(ABTI_UNLIKELY(!es), ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(DRIVER_IS_BAD(driver), ABT_ERR_INV_ARG);
+    return abti_error(abti_driver_lead(es, driver));
 }
 
 int ABTX_driver_free(ABTX_driver *driver)
 {
-    if (ABTI_REFUSE(!driver || DRIVER_IS_BAD(*driver)))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_REFUSE(abti_is_in_callee(abti_es_self)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!driver || DRIVER_IS_BAD(*driver), ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(abti_is_in_callee(abti_es_self), ABT_ERR_INV_THREAD);
     bool before = abti_cancel_put_off();
     abti_driver_free(*driver);
     *driver = NULL;
@@ -82,12 +69,9 @@ int ABTX_driver_attach(ABTX_driver driver, ABT_xstream xstream)
 
 int ABTX_driver_attach_all(ABTX_driver driver)
 {
-    if (ABTI_REFUSE(DRIVER_IS_BAD(driver)))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_REFUSE(abti_is_in_callee(abti_es_self)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    int code = abti_driver_attach_all(driver);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF(DRIVER_IS_BAD(driver), ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(abti_is_in_callee(abti_es_self), ABT_ERR_INV_THREAD);
+    return abti_error(abti_driver_attach_all(driver));
 }
 
 int ABTX_driver_detach(ABTX_driver driver, ABT_xstream xstream)
@@ -103,10 +87,8 @@ int ABTX_driver_detach(ABTX_driver driver, ABT_xstream xstream)
 int ABTX_driver_get_data(ABTX_driver driver, void **data)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || !data))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(ABTI_UNLIKELY(!es), ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(DRIVER_IS_BAD(driver) || !data, ABT_ERR_INV_ARG);
     *data = es->idle->data[driver->index];
     return ABT_SUCCESS;
 }

@@ -11,11 +11,9 @@
 
 int ABT_eventual_create(int nbytes, ABT_eventual *neweventual)
 {
-    if (ABTI_REFUSE(nbytes < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(nbytes < 0, ABT_ERR_INV_ARG);
     ABT_eventual eventual = abti_eventual_create(nbytes);
-    if (!eventual)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!eventual, ABT_ERR_MEM);
     abti_ledger_made(eventual, ABTI_HANDLE_EVENTUAL);
     *neweventual = eventual;
     return ABT_SUCCESS;
@@ -23,10 +21,8 @@ int ABT_eventual_create(int nbytes, ABT_eventual *neweventual)
 
 int ABT_eventual_free(ABT_eventual *eventual)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_BAD(*eventual)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
-    if (ABTI_MISUSED(abti_misuse_of_free(*eventual, ABTI_HANDLE_EVENTUAL, __func__)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
+    ABTI_REFUSE_IF(EVENTUAL_IS_BAD(*eventual), ABT_ERR_INV_EVENTUAL);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_free(*eventual, ABTI_HANDLE_EVENTUAL, __func__)), ABT_ERR_INV_EVENTUAL);
     abti_eventual_destroy(*eventual);
     *eventual = ABT_EVENTUAL_NULL;
     return ABT_SUCCESS;
@@ -63,14 +59,11 @@ int ABT_eventual_wait(ABT_eventual eventual, void **value)
 
 int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct timespec *abstime)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_EVENTUAL);
+    ABTI_REFUSE_IF(EVENTUAL_IS_BAD(eventual), ABT_ERR_INV_EVENTUAL);
+    ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_EVENTUAL);
     void *where = eventual->value;
     uint64_t deadline = abti_clock_deadline(abstime);
-    if (!abti_gate_wait_until(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, deadline))
-        return abti_error(ABT_ERR_COND_TIMEDOUT);
+    ABTI_FAIL_IF(!abti_gate_wait_until(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, deadline), ABT_ERR_COND_TIMEDOUT);
     abti_annotate_acquire(eventual);
     if (value)
         *value = where;
@@ -116,14 +109,12 @@ static int eventual_wait_any(int num, ABT_eventual *eventuals, int *index, uint6
 
 int ABTX_eventual_wait_any_until(int num, ABT_eventual *eventuals, int *index, int64_t deadline)
 {
-    int code = eventual_wait_any(num, eventuals, index, abti_clock_deadline_of(deadline), __func__);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(eventual_wait_any(num, eventuals, index, abti_clock_deadline_of(deadline), __func__));
 }
 
 int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
+    ABTI_REFUSE_IF(EVENTUAL_IS_BAD(eventual), ABT_ERR_INV_EVENTUAL);
     bool ready = abti_gate_is_open(&eventual->gate);
     if (ready)
         abti_annotate_acquire(eventual);

@@ -5,13 +5,10 @@
 
 int ABTX_fork_start(int num, const ABT_xstream *xstreams)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(num < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(num < 0, ABT_ERR_INV_ARG);
     for (int i = 0; i < num; i++) {
-        if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstreams[i])))
-            return abti_error(ABT_ERR_INV_XSTREAM);
+        ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstreams[i]), ABT_ERR_INV_XSTREAM);
     }
     for (int i = 0; i < num; i++) {
         int code = abti_workers_add(xstreams[i]);
@@ -25,8 +22,7 @@ int ABTX_fork_start(int num, const ABT_xstream *xstreams)
 
 int ABTX_fork_stop(void)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_workers_remove_all();
     return ABT_SUCCESS;
 }

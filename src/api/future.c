@@ -9,8 +9,7 @@
 int ABT_future_create(uint32_t num_compartments, void (*cb_func)(void **arg), ABT_future *newfuture)
 {
     ABT_future future = abti_future_create(num_compartments, cb_func);
-    if (!future)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!future, ABT_ERR_MEM);
     abti_ledger_made(future, ABTI_HANDLE_FUTURE);
     *newfuture = future;
     return ABT_SUCCESS;
@@ -18,10 +17,8 @@ int ABT_future_create(uint32_t num_compartments, void (*cb_func)(void **arg), AB
 
 int ABT_future_free(ABT_future *future)
 {
-    if (ABTI_REFUSE(FUTURE_IS_BAD(*future)))
-        return abti_error(ABT_ERR_INV_FUTURE);
-    if (ABTI_MISUSED(abti_misuse_of_free(*future, ABTI_HANDLE_FUTURE, __func__)))
-        return abti_error(ABT_ERR_INV_FUTURE);
+    ABTI_REFUSE_IF(FUTURE_IS_BAD(*future), ABT_ERR_INV_FUTURE);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_free(*future, ABTI_HANDLE_FUTURE, __func__)), ABT_ERR_INV_FUTURE);
     abti_future_destroy(*future);
     *future = ABT_FUTURE_NULL;
     return ABT_SUCCESS;
@@ -37,10 +34,8 @@ static ABTI_COLD int future_wait_ordered(ABT_future future)
 
 int ABT_future_wait(ABT_future future)
 {
-    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
-        return abti_error(ABT_ERR_INV_FUTURE);
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_FUTURE);
+    ABTI_REFUSE_IF(FUTURE_IS_BAD(future), ABT_ERR_INV_FUTURE);
+    ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_FUTURE);
     if (ABTI_UNLIKELY(abti_annotate_order))
         return future_wait_ordered(future);
     return abti_gate_wait(&future->gate, ABT_SYNC_EVENT_TYPE_FUTURE);
@@ -48,8 +43,7 @@ int ABT_future_wait(ABT_future future)
 
 int ABT_future_test(ABT_future future, ABT_bool *is_ready)
 {
-    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
-        return abti_error(ABT_ERR_INV_FUTURE);
+    ABTI_REFUSE_IF(FUTURE_IS_BAD(future), ABT_ERR_INV_FUTURE);
     bool ready = abti_gate_is_open(&future->gate);
     if (ready)
         abti_annotate_acquire(future);
@@ -59,19 +53,15 @@ int ABT_future_test(ABT_future future, ABT_bool *is_ready)
 
 int ABT_future_set(ABT_future future, void *value)
 {
-    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
-        return abti_error(ABT_ERR_INV_FUTURE);
+    ABTI_REFUSE_IF(FUTURE_IS_BAD(future), ABT_ERR_INV_FUTURE);
     abti_annotate_release(future);
-    int code = abti_future_set(future, value);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(abti_future_set(future, value));
 }
 
 int ABT_future_reset(ABT_future future)
 {
-    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
-        return abti_error(ABT_ERR_INV_FUTURE);
-    if (ABTI_MISUSED(abti_misuse_in_use(future, ABTI_HANDLE_FUTURE, __func__)))
-        return abti_error(ABT_ERR_INV_FUTURE);
+    ABTI_REFUSE_IF(FUTURE_IS_BAD(future), ABT_ERR_INV_FUTURE);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_in_use(future, ABTI_HANDLE_FUTURE, __func__)), ABT_ERR_INV_FUTURE);
     abti_future_reset(future);
     return ABT_SUCCESS;
 }

@@ -91,18 +91,16 @@ static int query_environment(ABT_info_query_kind kind, void *val)
 int ABT_info_query_config(ABT_info_query_kind query_kind, void *val)
 {
     bool up = abti_rt_is_up();
-    if (ABTI_REFUSE(!up && (!ABTI_BUILD_VER20 || query_kind == ABT_INFO_QUERY_KIND_ENABLED_AFFINITY)))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    int code = up ? info_query(query_kind, &abti_rt.config, val) : query_environment(query_kind, val);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF(!up && (!ABTI_BUILD_VER20 || query_kind == ABT_INFO_QUERY_KIND_ENABLED_AFFINITY),
+                   ABT_ERR_UNINITIALIZED);
+    return abti_error(up ? info_query(query_kind, &abti_rt.config, val) : query_environment(query_kind, val));
 }
 
 /* --- Printing. What cannot be printed is an error in 1.x and a line of text in 2.0. --- */
 
 static int cannot_print(FILE *fp, const char *note, int code)
 {
-    if (!ABTI_BUILD_VER20)
-        return abti_error(code);
+    ABTI_FAIL_IF(!ABTI_BUILD_VER20, code);
     fprintf(fp, "%s\n", note);
     fflush(fp);
     return ABT_SUCCESS;
@@ -120,8 +118,7 @@ int ABT_info_print_all_xstreams(FILE *fp)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return cannot_print(fp, "libabt is not initialized", ABT_ERR_UNINITIALIZED);
-    int code = abti_info_print_all_xstreams(fp);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(abti_info_print_all_xstreams(fp));
 }
 
 int ABT_info_print_xstream(FILE *fp, ABT_xstream xstream)
@@ -192,8 +189,7 @@ int ABT_info_print_thread_stacks_in_pool(FILE *fp, ABT_pool pool)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return cannot_print(fp, "no pool", ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL), ABT_ERR_POOL);
     abti_stackdump_pool(fp, pool);
     fflush(fp);
     return ABT_SUCCESS;

@@ -468,8 +468,7 @@ int ABT_finalize(void)
     else if (code == ABT_SUCCESS)
         abti_store_relaxed(&init_count, count - 1);
     pthread_mutex_unlock(&init_lock);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     if (last)
         finalize_last(es, others);
     return ABT_SUCCESS;

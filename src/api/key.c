@@ -8,8 +8,7 @@ int ABT_key_create(void (*destructor)(void *value), ABT_key *newkey)
 {
     ABT_key key = malloc(sizeof(*key));
 
-    if (!key)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!key, ABT_ERR_MEM);
     abti_key_init(key, destructor);
     abti_ledger_made(key, ABTI_HANDLE_KEY);
     *newkey = key;
@@ -18,8 +17,7 @@ int ABT_key_create(void (*destructor)(void *value), ABT_key *newkey)
 
 int ABT_key_free(ABT_key *key)
 {
-    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(*key)))
-        return abti_error(ABT_ERR_INV_KEY);
+    ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(*key), ABT_ERR_INV_KEY);
     abti_ledger_free(*key);
     *key = ABT_KEY_NULL;
     return ABT_SUCCESS;
@@ -32,9 +30,7 @@ int ABT_key_set(ABT_key key, void *value)
 
 int ABT_key_get(ABT_key key, void **value)
 {
-    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
-        return abti_error(ABT_ERR_INV_KEY);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(key), ABT_ERR_INV_KEY);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     return ABT_self_get_specific(key, value);
 }

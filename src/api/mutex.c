@@ -30,17 +30,14 @@ int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex *newmutex)
 {
     if (ABTI_IS_NULL(attr, ABT_MUTEX_ATTR_NULL))
         return create_mutex(0, newmutex, __func__);
-    if (ABTI_REFUSE(ATTR_IS_BAD(attr)))
-        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    ABTI_REFUSE_IF(ATTR_IS_BAD(attr), ABT_ERR_INV_MUTEX_ATTR);
     return create_mutex(attr->attrs, newmutex, __func__);
 }
 
 int ABT_mutex_free(ABT_mutex *mutex)
 {
-    if (ABTI_REFUSE(MUTEX_IS_BAD(*mutex)))
-        return abti_error(ABT_ERR_INV_MUTEX);
-    if (ABTI_MISUSED(abti_misuse_of_free(*mutex, ABTI_HANDLE_MUTEX, __func__)))
-        return abti_error(ABT_ERR_INV_MUTEX);
+    ABTI_REFUSE_IF(MUTEX_IS_BAD(*mutex), ABT_ERR_INV_MUTEX);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_free(*mutex, ABTI_HANDLE_MUTEX, __func__)), ABT_ERR_INV_MUTEX);
     abti_ledger_free(*mutex);
     *mutex = ABT_MUTEX_NULL;
     return ABT_SUCCESS;
@@ -127,10 +124,8 @@ int ABT_mutex_trylock(ABT_mutex mutex)
 
 int ABT_mutex_spinlock(ABT_mutex mutex)
 {
-    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
-        return abti_error(ABT_ERR_INV_MUTEX);
-    if (ABTI_MISUSED(abti_misuse_of_lock(mutex, __func__)))
-        return abti_error(ABT_ERR_INV_MUTEX);
+    ABTI_REFUSE_IF(MUTEX_IS_NULL(mutex), ABT_ERR_INV_MUTEX);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_lock(mutex, __func__)), ABT_ERR_INV_MUTEX);
     abti_mutex_spinlock(mutex);
     tell_locked(mutex);
     return ABT_SUCCESS;
@@ -173,8 +168,7 @@ static int create_attr(uint32_t attrs, ABT_mutex_attr *newattr, const char *func
 
 int ABT_mutex_get_attr(ABT_mutex mutex, ABT_mutex_attr *attr)
 {
-    if (ABTI_REFUSE(MUTEX_IS_BAD(mutex)))
-        return abti_error(ABT_ERR_INV_MUTEX);
+    ABTI_REFUSE_IF(MUTEX_IS_BAD(mutex), ABT_ERR_INV_MUTEX);
     return create_attr(abti_mutex_is_recursive(mutex) ? ABTI_MUTEX_RECURSIVE : 0, attr, __func__);
 }
 
@@ -185,8 +179,7 @@ int ABT_mutex_attr_create(ABT_mutex_attr *newattr)
 
 int ABT_mutex_attr_free(ABT_mutex_attr *attr)
 {
-    if (ABTI_REFUSE(ATTR_IS_BAD(*attr)))
-        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    ABTI_REFUSE_IF(ATTR_IS_BAD(*attr), ABT_ERR_INV_MUTEX_ATTR);
     abti_ledger_free(*attr);
     *attr = ABT_MUTEX_ATTR_NULL;
     return ABT_SUCCESS;
@@ -194,16 +187,14 @@ int ABT_mutex_attr_free(ABT_mutex_attr *attr)
 
 int ABT_mutex_attr_set_recursive(ABT_mutex_attr attr, ABT_bool recursive)
 {
-    if (ABTI_REFUSE(ATTR_IS_BAD(attr)))
-        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    ABTI_REFUSE_IF(ATTR_IS_BAD(attr), ABT_ERR_INV_MUTEX_ATTR);
     attr->attrs = recursive ? ABTI_MUTEX_RECURSIVE : 0;
     return ABT_SUCCESS;
 }
 
 int ABT_mutex_attr_get_recursive(ABT_mutex_attr attr, ABT_bool *recursive)
 {
-    if (ABTI_REFUSE(ATTR_IS_BAD(attr)))
-        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    ABTI_REFUSE_IF(ATTR_IS_BAD(attr), ABT_ERR_INV_MUTEX_ATTR);
     *recursive = attr->attrs & ABTI_MUTEX_RECURSIVE ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }

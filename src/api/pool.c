@@ -19,34 +19,26 @@ _Static_assert(offsetof(struct ABT_pool_opaque, data) == 32 * sizeof(void *),
 int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool *newpool)
 {
     ABTI_PRESET_OUT(newpool, ABT_POOL_NULL);
-    if (ABTI_REFUSE(ABTI_IS_BAD(def, ABT_POOL_USER_DEF_NULL, ABTI_HANDLE_POOL_DEF)))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
-    if (ABTI_REFUSE(ABTI_IS_STALE(config, ABT_POOL_CONFIG_NULL, ABTI_HANDLE_POOL_CONFIG, __func__)))
-        return abti_error(ABT_ERR_INV_POOL_CONFIG);
-    int code = abti_pool_create_user(def, config, newpool);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF(ABTI_IS_BAD(def, ABT_POOL_USER_DEF_NULL, ABTI_HANDLE_POOL_DEF), ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(ABTI_IS_STALE(config, ABT_POOL_CONFIG_NULL, ABTI_HANDLE_POOL_CONFIG, __func__),
+                   ABT_ERR_INV_POOL_CONFIG);
+    return abti_error(abti_pool_create_user(def, config, newpool));
 }
 
 int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic, ABT_pool *newpool)
 {
     ABTI_PRESET_OUT(newpool, ABT_POOL_NULL);
-    if (ABTI_REFUSE((unsigned)access > ABT_POOL_ACCESS_MPMC))
-        return abti_error(ABT_ERR_INV_POOL_ACCESS);
-    if (ABTI_REFUSE((unsigned)kind > ABT_POOL_RANDWS))
-        return abti_error(ABT_ERR_INV_POOL_KIND);
-    int code = abti_pool_create_basic(kind, access, automatic != ABT_FALSE, newpool);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF((unsigned)access > ABT_POOL_ACCESS_MPMC, ABT_ERR_INV_POOL_ACCESS);
+    ABTI_REFUSE_IF((unsigned)kind > ABT_POOL_RANDWS, ABT_ERR_INV_POOL_KIND);
+    return abti_error(abti_pool_create_basic(kind, access, automatic != ABT_FALSE, newpool));
 }
 
 int ABT_pool_free(ABT_pool *pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(*pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(*pool), ABT_ERR_INV_POOL);
     abti_pool_await_wakers(*pool);
-    if (ABTI_MISUSED(abti_misuse_of_pool(*pool, __func__)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(abti_pool_num_blocked(*pool) > 0))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_pool(*pool, __func__)), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(abti_pool_num_blocked(*pool) > 0, ABT_ERR_POOL);
     abti_pool_destroy(*pool);
     *pool = ABT_POOL_NULL;
     return ABT_SUCCESS;
@@ -56,52 +48,44 @@ int ABT_pool_free(ABT_pool *pool)
 
 int ABT_pool_get_access(ABT_pool pool, ABT_pool_access *access)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     *access = pool->access;
     return ABT_SUCCESS;
 }
 
 int ABT_pool_is_empty(ABT_pool pool, ABT_bool *is_empty)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     *is_empty = abti_pool_is_empty(pool) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
 
 int ABT_pool_get_size(ABT_pool pool, size_t *size)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_tells_size(pool)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_tells_size(pool), ABT_ERR_POOL);
     *size = abti_pool_size(pool);
     return ABT_SUCCESS;
 }
 
 int ABT_pool_get_total_size(ABT_pool pool, size_t *size)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_tells_size(pool)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_tells_size(pool), ABT_ERR_POOL);
     *size = abti_pool_total_size(pool);
     return ABT_SUCCESS;
 }
 
 int ABT_pool_get_id(ABT_pool pool, int *id)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     *id = pool->id;
     return ABT_SUCCESS;
 }
 
 int ABT_pool_set_data(ABT_pool pool, void *data)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     pool->data = data;
     return ABT_SUCCESS;
 }
@@ -203,10 +187,8 @@ int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 
 int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_pops_many(pool)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_pops_many(pool), ABT_ERR_POOL);
     ABTI_USES_POOL(pool);
     if (len > 0)
         *num = abti_pool_pop_many(pool, threads, len, pool_ctx);
@@ -222,10 +204,8 @@ int ABT_pool_pop_threads(ABT_pool pool, ABT_thread *threads, size_t len, size_t 
 
 int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_secs, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_can(pool, ABTI_POOL_POP_WAIT), ABT_ERR_POOL);
     ABTI_USES_POOL(pool);
     *thread = thread_or_null(abti_wait_for_unit(pool, time_secs, pool_ctx));
     return ABT_SUCCESS;
@@ -238,10 +218,8 @@ int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread *thread, double time_secs
 
 int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_can(pool, ABTI_POOL_POP_WAIT), ABT_ERR_POOL);
     ABTI_USES_POOL(pool);
     *unit = handle_or_null(abti_wait_for_unit(pool, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER));
     return ABT_SUCCESS;
@@ -249,10 +227,8 @@ int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
 
 int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_TIMEDWAIT)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_can(pool, ABTI_POOL_POP_TIMEDWAIT), ABT_ERR_POOL);
     ABTI_USES_POOL(pool);
     *unit = handle_or_null(abti_wait_for_unit_until(pool, abstime_secs));
     return ABT_SUCCESS;
@@ -262,8 +238,7 @@ int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
 
 static int pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    int code = abti_unit_push_to(unit, pool, context);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(abti_unit_push_to(unit, pool, context));
 }
 
 static ABTI_COLD int pool_push_slow(abti_pool *pool, abti_unit *unit, ABT_pool_context context, int code,
@@ -298,10 +273,8 @@ int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread)
 
 int ABT_pool_push(ABT_pool pool, ABT_unit unit)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
-        return abti_error(ABT_ERR_INV_UNIT);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_UNIT_IS_NULL(unit), ABT_ERR_INV_UNIT);
     if (abti_handle_is_slow(pool))
         return pool_push_slow(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER, ABT_ERR_INV_UNIT,
                               __func__);
@@ -343,11 +316,9 @@ int ABT_pool_push_threads(ABT_pool pool, const ABT_thread *threads, size_t num)
 
 int ABT_pool_remove(ABT_pool pool, ABT_unit unit)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     abti_unit *thread = abti_unit_from_handle(unit);
-    if (ABTI_REFUSE(ABTI_IS_STALE(thread, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__)))
-        return abti_error(ABT_ERR_INV_UNIT);
+    ABTI_REFUSE_IF(ABTI_IS_STALE(thread, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__), ABT_ERR_INV_UNIT);
     int code = abti_pool_remove(pool, thread);
     if (code == ABT_SUCCESS)
         abti_note_popped(thread);
@@ -358,10 +329,8 @@ int ABT_pool_remove(ABT_pool pool, ABT_unit unit)
 
 int ABT_pool_print_all_threads(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_thread))
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL), ABT_ERR_POOL);
     abti_pool_print_all(pool, arg, print_fn);
     return ABT_SUCCESS;
 }
@@ -379,10 +348,8 @@ static void print_unit_handle(void *arg, abti_unit *unit)
 
 int ABT_pool_print_all(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_unit))
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL), ABT_ERR_POOL);
     struct print_units p = {arg, print_fn};
     abti_pool_print_all(pool, &p, print_unit_handle);
     return ABT_SUCCESS;
@@ -392,12 +359,10 @@ int ABT_pool_print_all(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT
 
 int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_FAIL_IF(ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED),
+                 ABT_ERR_INV_SCHED);
     ABTI_USES_POOL(pool);
     int code = abti_create_stacked(pool, sched);
     if (code == ABT_SUCCESS)
@@ -411,22 +376,18 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
 
 int ABT_unit_get_thread(ABT_unit unit, ABT_thread *thread)
 {
-    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
-        return abti_error(ABT_ERR_INV_UNIT);
+    ABTI_REFUSE_IF(ABTI_UNIT_IS_NULL(unit), ABT_ERR_INV_UNIT);
     abti_unit *found = abti_unit_from_handle(unit);
-    if (ABTI_REFUSE(ABTI_IS_STALE(found, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__)))
-        return abti_error(ABT_ERR_INV_UNIT);
+    ABTI_REFUSE_IF(ABTI_IS_STALE(found, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__), ABT_ERR_INV_UNIT);
     *thread = found;
     return ABT_SUCCESS;
 }
 
 int ABT_unit_set_associated_pool(ABT_unit unit, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
-        return abti_error(ABT_ERR_INV_UNIT);
-    if (ABTI_REFUSE(ABTI_IS_STALE(abti_unit_from_handle(unit), ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__)))
-        return abti_error(ABT_ERR_INV_UNIT);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_UNIT_IS_NULL(unit), ABT_ERR_INV_UNIT);
+    ABTI_REFUSE_IF(ABTI_IS_STALE(abti_unit_from_handle(unit), ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__),
+                   ABT_ERR_INV_UNIT);
     return ABT_SUCCESS; /* pushing re-associates by itself */
 }

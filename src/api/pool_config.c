@@ -11,8 +11,7 @@ int ABT_pool_config_create(ABT_pool_config *config)
 {
     ABT_pool_config newconfig = malloc(sizeof(*newconfig));
 
-    if (!newconfig)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!newconfig, ABT_ERR_MEM);
     abti_kvconf_init(&newconfig->conf);
     abti_ledger_made(newconfig, ABTI_HANDLE_POOL_CONFIG);
     *config = newconfig;
@@ -21,8 +20,7 @@ int ABT_pool_config_create(ABT_pool_config *config)
 
 int ABT_pool_config_free(ABT_pool_config *config)
 {
-    if (ABTI_REFUSE(POOL_CONFIG_IS_BAD(*config)))
-        return abti_error(ABT_ERR_INV_POOL_CONFIG);
+    ABTI_REFUSE_IF(POOL_CONFIG_IS_BAD(*config), ABT_ERR_INV_POOL_CONFIG);
     abti_kvconf_fini(&(*config)->conf);
     abti_ledger_free(*config);
     *config = ABT_POOL_CONFIG_NULL;
@@ -31,19 +29,16 @@ int ABT_pool_config_free(ABT_pool_config *config)
 
 int ABT_pool_config_set(ABT_pool_config config, int key, ABT_pool_config_type type, const void *val)
 {
-    if (ABTI_REFUSE(POOL_CONFIG_IS_BAD(config)))
-        return abti_error(ABT_ERR_INV_POOL_CONFIG);
+    ABTI_REFUSE_IF(POOL_CONFIG_IS_BAD(config), ABT_ERR_INV_POOL_CONFIG);
     return abti_error(abti_kvconf_set(&config->conf, key, (int)type, val));
 }
 
 int ABT_pool_config_get(ABT_pool_config config, int key, ABT_pool_config_type *p_type, void *val)
 {
-    if (ABTI_REFUSE(POOL_CONFIG_IS_BAD(config)))
-        return abti_error(ABT_ERR_INV_POOL_CONFIG);
+    ABTI_REFUSE_IF(POOL_CONFIG_IS_BAD(config), ABT_ERR_INV_POOL_CONFIG);
     int type;
     int code = abti_kvconf_get(&config->conf, key, &type, val);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     if (p_type)
         *p_type = (ABT_pool_config_type)type;
     return ABT_SUCCESS;

@@ -19,8 +19,7 @@ int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn p_create_unit, ABT_poo
 {
     struct abti_pool_user_def *def = calloc(1, sizeof(*def));
 
-    if (!def)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!def, ABT_ERR_MEM);
     def->callbacks.create_unit = p_create_unit;
     def->callbacks.free_unit = p_free_unit;
     def->callbacks.is_empty = p_is_empty;
@@ -35,8 +34,7 @@ int ABT_pool_user_def_free(ABT_pool_user_def *def)
 {
     struct abti_pool_user_def *user_def = get_user_def(*def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     abti_ledger_free(user_def);
     *def = ABT_POOL_USER_DEF_NULL;
     return ABT_SUCCESS;
@@ -46,8 +44,7 @@ int ABT_pool_user_def_set_init(ABT_pool_user_def def, ABT_pool_user_init_fn p_in
 {
     struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     user_def->callbacks.init = p_init;
     return ABT_SUCCESS;
 }
@@ -56,8 +53,7 @@ int ABT_pool_user_def_set_free(ABT_pool_user_def def, ABT_pool_user_free_fn p_fr
 {
     struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     user_def->callbacks.free = p_free;
     return ABT_SUCCESS;
 }
@@ -66,8 +62,7 @@ int ABT_pool_user_def_set_get_size(ABT_pool_user_def def, ABT_pool_user_get_size
 {
     struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     user_def->callbacks.get_size = p_get_size;
     return ABT_SUCCESS;
 }
@@ -76,8 +71,7 @@ int ABT_pool_user_def_set_pop_wait(ABT_pool_user_def def, ABT_pool_user_pop_wait
 {
     struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     user_def->callbacks.pop_wait = p_pop_wait;
     return ABT_SUCCESS;
 }
@@ -86,8 +80,7 @@ int ABT_pool_user_def_set_pop_many(ABT_pool_user_def def, ABT_pool_user_pop_many
 {
     struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     user_def->callbacks.pop_many = p_pop_many;
     return ABT_SUCCESS;
 }
@@ -96,8 +89,7 @@ int ABT_pool_user_def_set_push_many(ABT_pool_user_def def, ABT_pool_user_push_ma
 {
     struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     user_def->callbacks.push_many = p_push_many;
     return ABT_SUCCESS;
 }
@@ -106,8 +98,7 @@ int ABT_pool_user_def_set_print_all(ABT_pool_user_def def, ABT_pool_user_print_a
 {
     struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
-    if (ABTI_REFUSE(!user_def))
-        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    ABTI_REFUSE_IF(!user_def, ABT_ERR_INV_POOL_USER_DEF);
     user_def->callbacks.print_all = p_print_all;
     return ABT_SUCCESS;
 }

@@ -11,8 +11,7 @@ int ABT_rwlock_create(ABT_rwlock *newrwlock)
 {
     ABTI_PRESET_OUT(newrwlock, ABT_RWLOCK_NULL);
     ABT_rwlock rwlock = malloc(sizeof(*rwlock));
-    if (!rwlock)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!rwlock, ABT_ERR_MEM);
     abti_rwlock_init(rwlock);
     abti_ledger_made(rwlock, ABTI_HANDLE_RWLOCK);
     *newrwlock = rwlock;
@@ -21,10 +20,8 @@ int ABT_rwlock_create(ABT_rwlock *newrwlock)
 
 int ABT_rwlock_free(ABT_rwlock *rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_BAD(*rwlock)))
-        return abti_error(ABT_ERR_INV_RWLOCK);
-    if (ABTI_MISUSED(abti_misuse_of_free(*rwlock, ABTI_HANDLE_RWLOCK, __func__)))
-        return abti_error(ABT_ERR_INV_RWLOCK);
+    ABTI_REFUSE_IF(RWLOCK_IS_BAD(*rwlock), ABT_ERR_INV_RWLOCK);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_free(*rwlock, ABTI_HANDLE_RWLOCK, __func__)), ABT_ERR_INV_RWLOCK);
     abti_ledger_free(*rwlock);
     *rwlock = ABT_RWLOCK_NULL;
     return ABT_SUCCESS;
@@ -45,10 +42,8 @@ static void rwlock_end(ABT_rwlock rwlock)
 
 int ABT_rwlock_rdlock(ABT_rwlock rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
-        return abti_error(ABT_ERR_INV_RWLOCK);
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_RWLOCK);
+    ABTI_REFUSE_IF(RWLOCK_IS_BAD(rwlock), ABT_ERR_INV_RWLOCK);
+    ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_RWLOCK);
     rwlock_begin(rwlock, false, __func__);
     abti_rwlock_rdlock(rwlock);
     rwlock_end(rwlock);
@@ -57,10 +52,8 @@ int ABT_rwlock_rdlock(ABT_rwlock rwlock)
 
 int ABT_rwlock_wrlock(ABT_rwlock rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
-        return abti_error(ABT_ERR_INV_RWLOCK);
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_RWLOCK);
+    ABTI_REFUSE_IF(RWLOCK_IS_BAD(rwlock), ABT_ERR_INV_RWLOCK);
+    ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_RWLOCK);
     rwlock_begin(rwlock, true, __func__);
     abti_rwlock_wrlock(rwlock);
     rwlock_end(rwlock);
@@ -69,10 +62,8 @@ int ABT_rwlock_wrlock(ABT_rwlock rwlock)
 
 int ABT_rwlock_unlock(ABT_rwlock rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
-        return abti_error(ABT_ERR_INV_RWLOCK);
-    if (ABTI_MISUSED(abti_misuse_of_rwunlock(rwlock, __func__)))
-        return abti_error(ABT_ERR_INV_RWLOCK);
+    ABTI_REFUSE_IF(RWLOCK_IS_BAD(rwlock), ABT_ERR_INV_RWLOCK);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_rwunlock(rwlock, __func__)), ABT_ERR_INV_RWLOCK);
     abti_annotate_release(rwlock);
     abti_rwlock_unlock(rwlock);
     return ABT_SUCCESS;

@@ -98,8 +98,7 @@ int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *poo
                            ABT_sched *newsched)
 {
     ABTI_PRESET_OUT(newsched, ABT_SCHED_NULL);
-    if (ABTI_REFUSE(num_pools < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(num_pools < 0, ABT_ERR_INV_ARG);
     int code = abti_sched_check_parts(num_pools, pools, config, __func__);
     if (code == ABT_SUCCESS)
         code = abti_sched_make_basic(predef, num_pools, pools, config, newsched);
@@ -108,18 +107,14 @@ int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *poo
 
 int ABT_sched_create(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sched_config config, ABT_sched *newsched)
 {
-    if (ABTI_REFUSE(!newsched))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(!newsched, ABT_ERR_INV_ARG);
     ABTI_PRESET_OUT(newsched, ABT_SCHED_NULL);
-    if (ABTI_REFUSE(!def || num_pools < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(!def || num_pools < 0, ABT_ERR_INV_ARG);
     int code = abti_sched_check_parts(num_pools, pools, config, __func__);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     struct pool_list list;
     code = pool_list_init(&list, num_pools, pools, ABT_POOL_FIFO, ABT_POOL_ACCESS_MPSC);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     code = abti_sched_create_user(def, list.num, list.pools, config, newsched);
     pool_list_fini(&list, code == ABT_SUCCESS);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -127,13 +122,10 @@ int ABT_sched_create(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sch
 
 int ABT_sched_free(ABT_sched *sched)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(*sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(*sched), ABT_ERR_INV_SCHED);
     /* acquire: pairs with the release in abti_sched_release */
-    if (ABTI_REFUSE(abti_load_acquire(&(*sched)->use) != ABTI_SCHED_UNUSED))
-        return abti_error(ABT_ERR_SCHED);
+    ABTI_REFUSE_IF(abti_load_acquire(&(*sched)->use) != ABTI_SCHED_UNUSED, ABT_ERR_SCHED);
     abti_sched_destroy(*sched);
     *sched = ABT_SCHED_NULL;
     return ABT_SUCCESS;
@@ -143,20 +135,16 @@ int ABT_sched_free(ABT_sched *sched)
 
 int ABT_sched_get_num_pools(ABT_sched sched, int *num_pools)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     *num_pools = sched->num_pools;
     return ABT_SUCCESS;
 }
 
 int ABT_sched_get_pools(ABT_sched sched, int max_pools, int idx, ABT_pool *pools)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
-    if (ABTI_REFUSE(max_pools < 0 || idx < 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && max_pools > sched->num_pools - idx))
-        return abti_error(ABT_ERR_SCHED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(max_pools < 0 || idx < 0, ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && max_pools > sched->num_pools - idx, ABT_ERR_SCHED);
     for (int i = 0; i < max_pools && idx + i < sched->num_pools; i++)
         pools[i] = sched->pools[idx + i];
     return ABT_SUCCESS;
@@ -168,8 +156,7 @@ static int sum_sizes(abti_sched *sched, size_t *size, bool with_blocked)
     size_t sum = 0;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (ABTI_REFUSE(!abti_pool_tells_size(pool)))
-            return abti_error(ABT_ERR_POOL);
+        ABTI_REFUSE_IF(!abti_pool_tells_size(pool), ABT_ERR_POOL);
         sum += with_blocked ? abti_pool_total_size(pool) : abti_pool_size(pool);
     }
     *size = sum;
@@ -179,23 +166,20 @@ static int sum_sizes(abti_sched *sched, size_t *size, bool with_blocked)
 int ABT_sched_get_size(ABT_sched sched, size_t *size)
 {
     ABTI_PRESET_OUT(size, 0);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     return sum_sizes(sched, size, false);
 }
 
 int ABT_sched_get_total_size(ABT_sched sched, size_t *size)
 {
     ABTI_PRESET_OUT(size, 0);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     return sum_sizes(sched, size, true);
 }
 
 int ABT_sched_set_data(ABT_sched sched, void *data)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     sched->data = data;
     return ABT_SUCCESS;
 }
@@ -221,16 +205,14 @@ int ABT_sched_get_data(ABT_sched sched, void **data)
 
 int ABT_sched_finish(ABT_sched sched)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     abti_sched_request_any(sched, ABTI_SCHED_REQ_FINISH);
     return ABT_SUCCESS;
 }
 
 int ABT_sched_exit(ABT_sched sched)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     abti_sched_request_any(sched, ABTI_SCHED_REQ_EXIT);
     return ABT_SUCCESS;
 }
@@ -238,10 +220,8 @@ int ABT_sched_exit(ABT_sched sched)
 int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool *stop)
 {
     ABTI_PRESET_OUT(stop, ABT_FALSE);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_es_self))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_es_self, ABT_ERR_INV_XSTREAM);
     *stop = abti_sched_has_to_stop(sched) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }

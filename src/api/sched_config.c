@@ -32,8 +32,7 @@ int ABT_sched_config_create(ABT_sched_config *config, ...)
     va_list args;
     ABT_sched_config newconfig = malloc(sizeof(*newconfig));
 
-    if (!newconfig)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!newconfig, ABT_ERR_MEM);
     abti_kvconf_init(&newconfig->conf);
     va_start(args, config);
     while (err == ABT_SUCCESS) {
@@ -57,8 +56,7 @@ int ABT_sched_config_read(ABT_sched_config config, int num_vars, ...)
 {
     va_list args;
 
-    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(config)))
-        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    ABTI_REFUSE_IF(SCHED_CONFIG_IS_BAD(config), ABT_ERR_INV_SCHED_CONFIG);
     va_start(args, num_vars);
     for (int idx = 0; idx < num_vars; idx++) {
         void *val = va_arg(args, void *);
@@ -72,8 +70,7 @@ int ABT_sched_config_read(ABT_sched_config config, int num_vars, ...)
 
 int ABT_sched_config_free(ABT_sched_config *config)
 {
-    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(*config)))
-        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    ABTI_REFUSE_IF(SCHED_CONFIG_IS_BAD(*config), ABT_ERR_INV_SCHED_CONFIG);
     abti_kvconf_fini(&(*config)->conf);
     abti_ledger_free(*config);
     *config = ABT_SCHED_CONFIG_NULL;
@@ -82,19 +79,16 @@ int ABT_sched_config_free(ABT_sched_config *config)
 
 int ABT_sched_config_set(ABT_sched_config config, int idx, ABT_sched_config_type type, const void *val)
 {
-    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(config)))
-        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    ABTI_REFUSE_IF(SCHED_CONFIG_IS_BAD(config), ABT_ERR_INV_SCHED_CONFIG);
     return abti_error(abti_kvconf_set(&config->conf, idx, (int)type, val));
 }
 
 int ABT_sched_config_get(ABT_sched_config config, int idx, ABT_sched_config_type *p_type, void *val)
 {
-    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(config)))
-        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    ABTI_REFUSE_IF(SCHED_CONFIG_IS_BAD(config), ABT_ERR_INV_SCHED_CONFIG);
     int type;
     int code = abti_kvconf_get(&config->conf, idx, &type, val);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     if (p_type)
         *p_type = (ABT_sched_config_type)type;
     return ABT_SUCCESS;

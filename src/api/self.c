@@ -35,14 +35,12 @@ static int self_change_hooks(ABTX_switch_link *link, bool (*change)(ABTX_switch_
 
 int ABTX_self_add_switch_hooks(ABTX_switch_link *link)
 {
-    int code = self_change_hooks(link, abti_hooks_add);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(self_change_hooks(link, abti_hooks_add));
 }
 
 int ABTX_self_remove_switch_hooks(ABTX_switch_link *link)
 {
-    int code = self_change_hooks(link, abti_hooks_remove);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(self_change_hooks(link, abti_hooks_remove));
 }
 
 /* --- The caller's stack --- */
@@ -50,16 +48,13 @@ int ABTX_self_remove_switch_hooks(ABTX_switch_link *link)
 int ABTX_self_get_stack_room(size_t *room)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(abti_unit_is_tasklet(es->cur), ABT_ERR_INV_THREAD);
     struct abti_stack *stack = es->cur->stack;
     const char *here = __builtin_frame_address(0);
     if (!stack->base)
         abti_native_measure(stack); /* the first thread's, of which nothing had to be known yet */
-    if (here < stack->base || here >= stack->high || stack->base == stack->end)
-        return abti_error(ABT_ERR_FEATURE_NA);
+    ABTI_FAIL_IF(here < stack->base || here >= stack->high || stack->base == stack->end, ABT_ERR_FEATURE_NA);
     *room = (size_t)(here - stack->base);
     return ABT_SUCCESS;
 }
@@ -69,8 +64,7 @@ int ABTX_self_get_stack_room(size_t *room)
 int ABT_self_get_xstream(ABT_xstream *xstream)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *xstream = es;
     return ABT_SUCCESS;
 }
@@ -78,8 +72,7 @@ int ABT_self_get_xstream(ABT_xstream *xstream)
 int ABT_self_get_xstream_rank(int *rank)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *rank = es->rank;
     return ABT_SUCCESS;
 }
@@ -87,8 +80,7 @@ int ABT_self_get_xstream_rank(int *rank)
 int ABT_self_get_thread(ABT_thread *thread)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *thread = es->cur;
     return ABT_SUCCESS;
 }
@@ -96,8 +88,7 @@ int ABT_self_get_thread(ABT_thread *thread)
 int ABT_self_get_thread_id(ABT_unit_id *id)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *id = abti_unit_id(es->cur);
     return ABT_SUCCESS;
 }
@@ -119,8 +110,7 @@ int ABT_self_is_primary(ABT_bool *is_primary)
 {
     *is_primary = ABT_FALSE;
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return ABTI_BUILD_VER20 ? ABT_SUCCESS : abti_error(code);
@@ -132,8 +122,7 @@ int ABT_self_on_primary_xstream(ABT_bool *on_primary)
 {
     *on_primary = ABT_FALSE;
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     if (!es)
         return ABTI_BUILD_VER20 ? ABT_SUCCESS : abti_error(ABT_ERR_INV_XSTREAM);
     *on_primary = abti_es_is_primary(es) ? ABT_TRUE : ABT_FALSE;
@@ -143,10 +132,8 @@ int ABT_self_on_primary_xstream(ABT_bool *on_primary)
 int ABTX_self_is_alone(ABT_bool *alone)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(!alone))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!alone, ABT_ERR_INV_ARG);
     abti_sched *sched = abti_load_relaxed(&es->main_sched); /* relaxed: the ES itself stores it */
     *alone = ABT_TRUE;
     for (int i = 0; i < sched->num_pools && *alone; i++)
@@ -157,8 +144,7 @@ int ABTX_self_is_alone(ABT_bool *alone)
 int ABT_self_is_unnamed(ABT_bool *is_unnamed)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *is_unnamed = es->cur->flags & ABTI_UNIT_NAMED ? ABT_FALSE : ABT_TRUE;
     return ABT_SUCCESS;
 }
@@ -166,8 +152,7 @@ int ABT_self_is_unnamed(ABT_bool *is_unnamed)
 int ABT_self_get_last_pool(ABT_pool *pool)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *pool = es->cur->pool ? es->cur->pool : ABT_POOL_NULL;
     return ABT_SUCCESS;
 }
@@ -175,11 +160,9 @@ int ABT_self_get_last_pool(ABT_pool *pool)
 int ABT_self_get_last_pool_id(int *pool_id)
 {
     ABTI_PRESET_OUT(pool_id, -1);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *pool_id = es->cur->pool ? es->cur->pool->id : -1;
     return ABT_SUCCESS;
 }
@@ -187,30 +170,24 @@ int ABT_self_get_last_pool_id(int *pool_id)
 int ABT_self_set_associated_pool(ABT_pool pool)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    int code = abti_unit_associate(es->cur, pool);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    return abti_error(abti_unit_associate(es->cur, pool));
 }
 
 int ABT_self_get_unit(ABT_unit *unit)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *unit = abti_unit_handle(es->cur);
     return ABT_SUCCESS;
 }
 
 int ABT_self_set_arg(void *arg)
 {
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     es->cur->arg = arg;
     return ABT_SUCCESS;
 }
@@ -218,11 +195,9 @@ int ABT_self_set_arg(void *arg)
 int ABT_self_get_arg(void **arg)
 {
     ABTI_PRESET_OUT(arg, NULL);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *arg = es->cur->arg;
     return ABT_SUCCESS;
 }
@@ -230,8 +205,7 @@ int ABT_self_get_arg(void **arg)
 int ABT_self_get_thread_func(void (**thread_func)(void *))
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *thread_func = es->cur->func;
     return ABT_SUCCESS;
 }
@@ -240,24 +214,18 @@ int ABT_self_get_thread_func(void (**thread_func)(void *))
 
 int ABT_self_set_specific(ABT_key key, void *value)
 {
-    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
-        return abti_error(ABT_ERR_INV_KEY);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(key), ABT_ERR_INV_KEY);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    int code = abti_unit_set_specific(es->cur, key, value);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    return abti_error(abti_unit_set_specific(es->cur, key, value));
 }
 
 int ABT_self_get_specific(ABT_key key, void **value)
 {
-    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
-        return abti_error(ABT_ERR_INV_KEY);
+    ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(key), ABT_ERR_INV_KEY);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *value = abti_unit_get_specific(es->cur, key);
     return ABT_SUCCESS;
 }
@@ -268,8 +236,7 @@ int ABTX_self_put_off_cancel(ABT_bool off, ABT_bool *before)
 {
     abti_es *es = abti_es_self;
     int code = abti_check_ult(es);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     bool was_off = abti_cancel_set_off(es->cur, off);
     if (before)
         *before = was_off ? ABT_TRUE : ABT_FALSE;
@@ -282,8 +249,7 @@ int ABT_self_yield(void)
 {
     abti_es *es = abti_es_self;
     int code = abti_check_ult(es);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     return abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 
@@ -291,8 +257,7 @@ int ABT_self_suspend(void)
 {
     abti_es *es = abti_es_self;
     int code = abti_check_ult(es);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     if (!es->parent)
         return abti_suspend_native(es);
     return abti_suspend(es, es->cur);
@@ -331,8 +296,7 @@ int ABT_self_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code = check_to(es, thread, false, __func__);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     abti_direct_count(es);
     return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
 }
@@ -341,8 +305,7 @@ int ABT_self_resume_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code = check_resume_to(es, thread, __func__);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     abti_take_blocked(es, thread);
     abti_direct_count(es);
     return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO);
@@ -352,8 +315,7 @@ int ABT_self_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code = check_to(es, thread, false, __func__);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     abti_direct_count(es);
     return abti_suspend_to(es, es->cur, thread);
 }
@@ -362,8 +324,7 @@ static ABTI_NOINLINE int resume_suspend_to_slow(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code = check_resume_to(es, thread, "ABT_self_resume_suspend_to");
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     abti_take_blocked(es, thread);
     abti_direct_count(es);
     return abti_suspend_to(es, es->cur, thread);
@@ -400,8 +361,7 @@ int ABT_self_exit(void)
 {
     abti_es *es = abti_es_self;
     int code = check_exit(es);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     if (!es->parent)
         abti_main_leave(es);
     abti_ult_exit();
@@ -425,8 +385,7 @@ int ABT_self_resume_exit_to(ABT_thread thread)
     int code = check_exit(es);
     if (code == ABT_SUCCESS)
         code = check_resume_to(es, thread, __func__);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     abti_take_blocked(es, thread);
     abti_direct_count(es);
     abti_ult_exit_to(thread);

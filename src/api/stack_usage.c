@@ -9,12 +9,9 @@
 
 int ABTX_stack_usage_sample(int every)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(every < 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (abti_annotate_on && every > 0)
-        return abti_error(ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(every < 0, ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(abti_annotate_on && every > 0, ABT_ERR_FEATURE_NA);
     int code = abti_stackuse_sample((uint32_t)every, false);
     abti_entry_watch();
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -22,8 +19,7 @@ int ABTX_stack_usage_sample(int every)
 
 int ABTX_stack_usage_get(void (*thread_func)(void *), size_t *most, size_t *samples)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     struct abti_stack_use use = abti_stackuse_of(thread_func);
     *most = use.most;
     *samples = (size_t)use.samples;
@@ -32,8 +28,7 @@ int ABTX_stack_usage_get(void (*thread_func)(void *), size_t *most, size_t *samp
 
 int ABTX_info_print_stack_usage(FILE *fp)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_info_print_stack_usage(fp);
     fflush(fp);
     return ABT_SUCCESS;

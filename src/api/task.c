@@ -15,18 +15,15 @@ static int as_task(int code)
 
 static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
-    int code = abti_create(pool, func, arg, ABT_THREAD_ATTR_NULL, ABTI_UNIT_TASKLET, newtask);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(abti_create(pool, func, arg, ABT_THREAD_ATTR_NULL, ABTI_UNIT_TASKLET, newtask));
 }
 
 static ABTI_NOINLINE int task_create_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_task_create")))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_task_create")))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD_IN(pool, "ABT_task_create"), ABT_ERR_INV_POOL);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(func, "ABT_task_create")), ABT_ERR_INV_ARG);
     ABTI_USES_POOL_IN(pool, "ABT_task_create");
     return task_create(pool, func, arg, newtask);
 }
@@ -53,17 +50,14 @@ int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), v
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
      * found
      */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
-    if (ABTI_REFUSE(sched->num_pools == 0))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_MISUSED(abti_misuse_of_function(task_func, __func__)))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(sched->num_pools == 0, ABT_ERR_INV_XSTREAM);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(task_func, __func__)), ABT_ERR_INV_ARG);
     ABTI_USES_POOL(sched->pools[0]);
     return task_create(sched->pools[0], task_func, arg, newtask);
 }
@@ -75,10 +69,8 @@ int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_tas
 
 static ABTI_NOINLINE int task_free_slow(abti_es *es, ABT_task *task)
 {
-    if (ABTI_REFUSE(!abti_is_up(es)))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, *task, "ABT_task_free")))
-        return abti_error(ABT_ERR_INV_TASK);
+    ABTI_REFUSE_IF(!abti_is_up(es), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_CANNOT_JOIN(es, *task, "ABT_task_free"), ABT_ERR_INV_TASK);
     if (!es || !abti_try_join_lone(es, *task, task))
         abti_join(es, *task, task);
     *task = ABT_TASK_NULL;
@@ -119,13 +111,10 @@ int ABT_task_cancel(ABT_task task)
 int ABT_task_self(ABT_task *task)
 {
     ABTI_PRESET_OUT(task, ABT_TASK_NULL);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_unit_is_tasklet(es->cur)))
-        return abti_error(ABT_ERR_INV_TASK);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_unit_is_tasklet(es->cur), ABT_ERR_INV_TASK);
     *task = es->cur;
     return ABT_SUCCESS;
 }

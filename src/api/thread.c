@@ -27,14 +27,10 @@ static ABTI_NOINLINE int thread_create_slow(ABT_pool pool, void (*func)(void *),
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_create")))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_create")))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (is_attr_bad(attr, "ABT_thread_create"))
-        return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_create"), ABT_ERR_INV_POOL);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_create")), ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(is_attr_bad(attr, "ABT_thread_create"), ABT_ERR_INV_THREAD_ATTR);
     ABTI_USES_POOL_IN(pool, "ABT_thread_create");
     int code = abti_create(pool, func, arg, attr, 0, newthread);
     return code == ABT_SUCCESS ? code : abti_error_in(code, "ABT_thread_create");
@@ -84,33 +80,26 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
      * found
      */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
-    if (ABTI_REFUSE(sched->num_pools == 0))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (is_attr_bad(attr, __func__))
-        return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    ABTI_REFUSE_IF(sched->num_pools == 0, ABT_ERR_INV_XSTREAM);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)), ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(is_attr_bad(attr, __func__), ABT_ERR_INV_THREAD_ATTR);
     ABTI_USES_POOL(sched->pools[0]);
-    int code = abti_create(sched->pools[0], thread_func, arg, attr, 0, newthread);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(abti_create(sched->pools[0], thread_func, arg, attr, 0, newthread));
 }
 
 int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *), void **arg_list,
                            ABT_thread_attr attr, ABT_thread *newthread_list)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (is_attr_bad(attr, __func__) || ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr))
-        return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_FAIL_IF(is_attr_bad(attr, __func__) || ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr),
+                 ABT_ERR_INV_THREAD_ATTR);
     bool plain = newthread_list && ABTI_ATTR_IS_NULL(attr);
     for (int i = 0; i < num_threads;) {
         void **args = arg_list ? &arg_list[i] : NULL;
@@ -121,14 +110,11 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
         i += made;
         if (made > 0)
             continue;
-        if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool_list[i])))
-            return abti_error(ABT_ERR_INV_POOL);
-        if (ABTI_MISUSED(abti_misuse_of_function(thread_func_list[i], __func__)))
-            return abti_error(ABT_ERR_INV_ARG);
+        ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool_list[i]), ABT_ERR_INV_POOL);
+        ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(thread_func_list[i], __func__)), ABT_ERR_INV_ARG);
         ABTI_USES_POOL(pool_list[i]);
         int code = abti_create(pool_list[i], thread_func_list[i], args ? *args : NULL, attr, 0, handles);
-        if (ABTI_UNLIKELY(code != ABT_SUCCESS))
-            return abti_error(code);
+        ABTI_FAIL_IF(ABTI_UNLIKELY(code != ABT_SUCCESS), code);
         i++;
     }
     return ABT_SUCCESS;
@@ -150,22 +136,16 @@ static ABTI_NOINLINE int thread_create_to_slow(ABT_pool pool, void (*thread_func
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
     int code = check_to_caller(es);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_create_to")))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, "ABT_thread_create_to")))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (is_attr_bad(attr, "ABT_thread_create_to"))
-        return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_create_to"), ABT_ERR_INV_POOL);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(thread_func, "ABT_thread_create_to")), ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(is_attr_bad(attr, "ABT_thread_create_to"), ABT_ERR_INV_THREAD_ATTR);
     abti_unit *unit;
     code = abti_create_unqueued(es, pool, thread_func, arg, attr, newthread, &unit);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     abti_direct_count(es);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
 }
@@ -193,15 +173,11 @@ static bool cannot_revive(ABT_thread thread, const char *function)
 static ABTI_NOINLINE int thread_revive_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_REFUSE(cannot_revive(unit, "ABT_thread_revive")))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_revive")))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_revive")))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(cannot_revive(unit, "ABT_thread_revive"), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_revive"), ABT_ERR_INV_POOL);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_revive")), ABT_ERR_INV_ARG);
     ABTI_USES_POOL_IN(pool, "ABT_thread_revive");
-    int code = abti_revive(unit, pool, func, arg);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(abti_revive(unit, pool, func, arg));
 }
 
 /* Like ABT_thread_create this handles the common case by itself, a plain unit and a private pool. */
@@ -218,18 +194,13 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
 {
     abti_es *es = abti_es_self;
     int code = check_to_caller(es);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
-        return abti_error(code);
+    ABTI_REFUSE_IF(code != ABT_SUCCESS, code);
     abti_unit *unit = *thread;
-    if (ABTI_REFUSE(cannot_revive(unit, __func__) || abti_unit_is_tasklet(unit)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(cannot_revive(unit, __func__) || abti_unit_is_tasklet(unit), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)), ABT_ERR_INV_ARG);
     code = abti_revive_unqueued(unit, pool, thread_func, arg);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     abti_direct_count(es);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
 }
@@ -260,17 +231,14 @@ int ABT_thread_join(ABT_thread thread)
         return thread_join_slow(es, thread);
     if (es && abti_unit_is_fresh_default(thread) && abti_join_in_place(es, thread, NULL, &code))
         return code;
-    if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(abti_is_not_joinable(es, thread), ABT_ERR_INV_THREAD);
     return join_or_free(es, thread, NULL);
 }
 
 static ABTI_NOINLINE int thread_free_slow(abti_es *es, ABT_thread *thread)
 {
-    if (ABTI_REFUSE(!abti_is_up(es)))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, *thread, "ABT_thread_free")))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!abti_is_up(es), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_CANNOT_JOIN(es, *thread, "ABT_thread_free"), ABT_ERR_INV_THREAD);
     return join_or_free(es, *thread, thread);
 }
 
@@ -331,8 +299,7 @@ static int free_ended(ABT_thread *threads, int num)
 
 int ABT_thread_free_many(int num_threads, ABT_thread *thread_list)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     for (int i = 0; i < num_threads;) {
         int freed = free_ended(&thread_list[i], num_threads - i);
         if (freed == 0)
@@ -353,17 +320,14 @@ int ABT_thread_free_many(int num_threads, ABT_thread *thread_list)
 
 int ABT_thread_exit(void)
 {
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     return ABT_self_exit();
 }
 
 int ABT_thread_cancel(ABT_thread thread)
 {
-    if (!ABTI_BUILD_CANCEL)
-        return abti_error(ABT_ERR_FEATURE_NA);
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || (thread->flags & ABTI_UNIT_PRIMARY)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_FAIL_IF(!ABTI_BUILD_CANCEL, ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread) || (thread->flags & ABTI_UNIT_PRIMARY), ABT_ERR_INV_THREAD);
     atomic_fetch_or(&thread->requests, ABTI_REQ_CANCEL); /* seq_cst: both pair with those in block_until
                                                             (sync/waiter.c), see abti_timers_recheck */
     if (atomic_load(&thread->held))
@@ -387,12 +351,11 @@ ABTI_HOT int ABT_thread_yield_to(ABT_thread thread)
     abti_es *es = abti_es_self;
     if (!es || abti_unit_is_tasklet(es->cur))
         return ABT_SUCCESS;
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread) || thread == es->cur ||
-                    (es->cur->flags & ABTI_UNIT_MAIN_SCHED)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread) || thread == es->cur ||
+                       (es->cur->flags & ABTI_UNIT_MAIN_SCHED),
+                   ABT_ERR_INV_THREAD);
     enum abti_taking taking = abti_unit_take_out(es, thread);
-    if (ABTI_REFUSE(taking == ABTI_TAKING_FAILED))
-        return abti_error(ABT_ERR_POOL);
+    ABTI_REFUSE_IF(taking == ABTI_TAKING_FAILED, ABT_ERR_POOL);
     abti_direct_count(es); /* also without a switch: the caller may try again and again */
     if (taking == ABTI_TAKING_MISSED)
         return ABT_SUCCESS;
@@ -401,10 +364,8 @@ ABTI_HOT int ABT_thread_yield_to(ABT_thread thread)
 
 int ABT_thread_resume(ABT_thread thread)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(!abti_unit_is_suspended(thread)))
-        return abti_error(ABT_ERR_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!abti_unit_is_suspended(thread), ABT_ERR_THREAD);
     abti_unblock(thread, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
     return ABT_SUCCESS;
 }

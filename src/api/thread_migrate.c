@@ -25,32 +25,25 @@ static abti_pool *migration_pool(abti_sched *sched)
 
 static int request_migration(abti_unit *unit, abti_pool *pool)
 {
-    if (!ABTI_BUILD_MIGRATION)
-        return abti_error(ABT_ERR_MIGRATION_NA);
+    ABTI_FAIL_IF(!ABTI_BUILD_MIGRATION, ABT_ERR_MIGRATION_NA);
     abti_migrate_request(unit, pool);
     return ABT_SUCCESS;
 }
 
 static int migrate_to_sched(abti_unit *unit, abti_sched *sched)
 {
-    if (ABTI_REFUSE(abti_unit_is_pinned(unit)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (sched_has_pool(sched, abti_unit_last_pool(unit)))
-        return abti_error(ABT_ERR_MIGRATION_TARGET);
+    ABTI_REFUSE_IF(abti_unit_is_pinned(unit), ABT_ERR_INV_THREAD);
+    ABTI_FAIL_IF(sched_has_pool(sched, abti_unit_last_pool(unit)), ABT_ERR_MIGRATION_TARGET);
     abti_pool *pool = migration_pool(sched);
-    if (!pool)
-        return abti_error(ABT_ERR_MIGRATION_TARGET);
+    ABTI_FAIL_IF(!pool, ABT_ERR_MIGRATION_TARGET);
     return request_migration(unit, pool);
 }
 
 int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
      * found
@@ -60,27 +53,19 @@ int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream)
 
 int ABT_thread_migrate_to_sched(ABT_thread thread, ABT_sched sched)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     return migrate_to_sched(thread, sched);
 }
 
 int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(abti_unit_is_pinned(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (abti_unit_last_pool(thread) == pool)
-        return abti_error(ABT_ERR_MIGRATION_TARGET);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(abti_unit_is_pinned(thread), ABT_ERR_INV_THREAD);
+    ABTI_FAIL_IF(abti_unit_last_pool(thread) == pool, ABT_ERR_MIGRATION_TARGET);
     ABTI_USES_POOL(pool);
     return request_migration(thread, pool);
 }
@@ -108,36 +93,27 @@ static abti_pool *pool_elsewhere(abti_unit *unit)
 
 int ABT_thread_migrate(ABT_thread thread)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_pinned(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_pinned(thread), ABT_ERR_INV_THREAD);
     abti_pool *pool = pool_elsewhere(thread);
-    if (!pool)
-        return abti_error(ABT_ERR_MIGRATION_NA);
+    ABTI_FAIL_IF(!pool, ABT_ERR_MIGRATION_NA);
     return request_migration(thread, pool);
 }
 
 int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread, void *cb_arg), void *cb_arg)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (!ABTI_BUILD_MIGRATION)
-        return abti_error(ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_FAIL_IF(!ABTI_BUILD_MIGRATION, ABT_ERR_FEATURE_NA);
     if (thread->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED))
         return ABT_SUCCESS; /* it never migrates */
-    int code = abti_unit_set_migrated(thread, cb_func, cb_arg);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return abti_error(abti_unit_set_migrated(thread, cb_func, cb_arg));
 }
 
 int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (!ABTI_BUILD_MIGRATION)
-        return abti_error(ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_FAIL_IF(!ABTI_BUILD_MIGRATION, ABT_ERR_FEATURE_NA);
     if (thread->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED))
         return ABTI_BUILD_VER20 ? abti_error(ABT_ERR_INV_THREAD) : ABT_SUCCESS;
     abti_unit_set_pinned(thread, migratable == ABT_FALSE);
@@ -146,10 +122,8 @@ int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
 
 int ABT_thread_is_migratable(ABT_thread thread, ABT_bool *is_migratable)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (!ABTI_BUILD_MIGRATION)
-        return abti_error(ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_FAIL_IF(!ABTI_BUILD_MIGRATION, ABT_ERR_FEATURE_NA);
     *is_migratable = abti_unit_is_pinned(thread) ? ABT_FALSE : ABT_TRUE;
     return ABT_SUCCESS;
 }

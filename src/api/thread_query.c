@@ -16,13 +16,10 @@ static ABT_bool to_bool(bool b)
 int ABT_thread_self(ABT_thread *thread)
 {
     ABTI_PRESET_OUT(thread, ABT_THREAD_NULL);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && abti_unit_is_tasklet(es->cur)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && abti_unit_is_tasklet(es->cur), ABT_ERR_INV_THREAD);
     *thread = es->cur;
     return ABT_SUCCESS;
 }
@@ -38,16 +35,14 @@ int ABT_thread_self_id(ABT_unit_id *id)
 
 int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream *xstream)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *xstream = abti_unit_last_es(thread);
     return ABT_SUCCESS;
 }
 
 int ABT_thread_get_state(ABT_thread thread, ABT_thread_state *state)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *state = abti_unit_state(thread);
     if (*state == ABT_THREAD_STATE_TERMINATED)
         abti_annotate_acquire(thread);
@@ -56,8 +51,7 @@ int ABT_thread_get_state(ABT_thread thread, ABT_thread_state *state)
 
 int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool *pool)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     abti_pool *last = abti_unit_last_pool(thread);
     *pool = last ? last : ABT_POOL_NULL;
     return ABT_SUCCESS;
@@ -65,8 +59,7 @@ int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool *pool)
 
 int ABT_thread_get_last_pool_id(ABT_thread thread, int *id)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     abti_pool *last = abti_unit_last_pool(thread);
     *id = last ? last->id : -1;
     return ABT_SUCCESS;
@@ -74,18 +67,15 @@ int ABT_thread_get_last_pool_id(ABT_thread thread, int *id)
 
 int ABT_thread_get_unit(ABT_thread thread, ABT_unit *unit)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *unit = abti_unit_handle(thread);
     return ABT_SUCCESS;
 }
 
 int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     /* A blocked unit counts in its pool. */
     abti_pool *old = abti_unit_state(thread) == ABT_THREAD_STATE_BLOCKED ? thread->pool : NULL;
     if (old)
@@ -98,16 +88,14 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
 
 int ABT_thread_is_primary(ABT_thread thread, ABT_bool *is_primary)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *is_primary = to_bool(abti_unit_is_primary(thread));
     return ABT_SUCCESS;
 }
 
 int ABT_thread_is_unnamed(ABT_thread thread, ABT_bool *is_unnamed)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *is_unnamed = to_bool(!(thread->flags & ABTI_UNIT_NAMED));
     return ABT_SUCCESS;
 }
@@ -145,16 +133,14 @@ static void get_stack(abti_unit *unit, void **addr, size_t *size)
 
 int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *stacksize = get_stacksize(thread);
     return ABT_SUCCESS;
 }
 
 int ABT_thread_get_stack(ABT_thread thread, void **stackaddr, size_t *stacksize)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     void *addr;
     size_t size;
     get_stack(thread, &addr, &size);
@@ -167,11 +153,10 @@ int ABT_thread_get_stack(ABT_thread thread, void **stackaddr, size_t *stacksize)
 
 int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || (!ABTI_BUILD_VER20 && abti_unit_is_tasklet(thread))))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread) || (!ABTI_BUILD_VER20 && abti_unit_is_tasklet(thread)),
+                   ABT_ERR_INV_THREAD);
     ABT_thread_attr copy = malloc(sizeof(*copy));
-    if (!copy)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!copy, ABT_ERR_MEM);
     struct abti_migrated migrated = abti_unit_migrated(thread);
     *copy = (struct ABT_thread_attr_opaque){
         .migratable = !abti_unit_is_pinned(thread),
@@ -186,32 +171,28 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
 
 int ABT_thread_get_id(ABT_thread thread, ABT_unit_id *thread_id)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *thread_id = abti_unit_id(thread);
     return ABT_SUCCESS;
 }
 
 int ABT_thread_set_arg(ABT_thread thread, void *arg)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     thread->arg = arg;
     return ABT_SUCCESS;
 }
 
 int ABT_thread_get_arg(ABT_thread thread, void **arg)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *arg = thread->arg;
     return ABT_SUCCESS;
 }
 
 int ABT_thread_get_thread_func(ABT_thread thread, void (**thread_func)(void *))
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
     *thread_func = thread->func;
     return ABT_SUCCESS;
 }
@@ -235,22 +216,16 @@ void *abti_unit_get_specific(abti_unit *unit, ABT_key key)
 
 int ABT_thread_set_specific(ABT_thread thread, ABT_key key, void *value)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
-        return abti_error(ABT_ERR_INV_KEY);
-    int code = abti_unit_set_specific(thread, key, value);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(key), ABT_ERR_INV_KEY);
+    return abti_error(abti_unit_set_specific(thread, key, value));
 }
 
 int ABT_thread_get_specific(ABT_thread thread, ABT_key key, void **value)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
-        return abti_error(ABT_ERR_INV_KEY);
+    ABTI_REFUSE_IF(ABTI_THREAD_IS_BAD(thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(key), ABT_ERR_INV_KEY);
     *value = abti_unit_get_specific(thread, key);
     return ABT_SUCCESS;
 }

@@ -30,8 +30,7 @@ int ABT_timer_create(ABT_timer *newtimer)
 {
     ABTI_PRESET_OUT(newtimer, ABT_TIMER_NULL);
     ABT_timer timer = calloc(1, sizeof(*timer));
-    if (!timer)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!timer, ABT_ERR_MEM);
     abti_ledger_made(timer, ABTI_HANDLE_TIMER);
     *newtimer = timer;
     return ABT_SUCCESS;
@@ -40,11 +39,9 @@ int ABT_timer_create(ABT_timer *newtimer)
 int ABT_timer_dup(ABT_timer timer, ABT_timer *newtimer)
 {
     ABTI_PRESET_OUT(newtimer, ABT_TIMER_NULL);
-    if (ABTI_REFUSE(TIMER_IS_BAD(timer)))
-        return abti_error(ABT_ERR_INV_TIMER);
+    ABTI_REFUSE_IF(TIMER_IS_BAD(timer), ABT_ERR_INV_TIMER);
     ABT_timer copy = malloc(sizeof(*copy));
-    if (!copy)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!copy, ABT_ERR_MEM);
     *copy = *timer;
     abti_ledger_made(copy, ABTI_HANDLE_TIMER);
     *newtimer = copy;
@@ -53,8 +50,7 @@ int ABT_timer_dup(ABT_timer timer, ABT_timer *newtimer)
 
 int ABT_timer_free(ABT_timer *timer)
 {
-    if (ABTI_REFUSE(TIMER_IS_BAD(*timer)))
-        return abti_error(ABT_ERR_INV_TIMER);
+    ABTI_REFUSE_IF(TIMER_IS_BAD(*timer), ABT_ERR_INV_TIMER);
     abti_ledger_free(*timer);
     *timer = ABT_TIMER_NULL;
     return ABT_SUCCESS;
@@ -62,32 +58,28 @@ int ABT_timer_free(ABT_timer *timer)
 
 int ABT_timer_start(ABT_timer timer)
 {
-    if (ABTI_REFUSE(TIMER_IS_BAD(timer)))
-        return abti_error(ABT_ERR_INV_TIMER);
+    ABTI_REFUSE_IF(TIMER_IS_BAD(timer), ABT_ERR_INV_TIMER);
     timer->start = abti_clock_mono_ns();
     return ABT_SUCCESS;
 }
 
 int ABT_timer_stop(ABT_timer timer)
 {
-    if (ABTI_REFUSE(TIMER_IS_BAD(timer)))
-        return abti_error(ABT_ERR_INV_TIMER);
+    ABTI_REFUSE_IF(TIMER_IS_BAD(timer), ABT_ERR_INV_TIMER);
     timer->stop = abti_clock_mono_ns();
     return ABT_SUCCESS;
 }
 
 int ABT_timer_read(ABT_timer timer, double *secs)
 {
-    if (ABTI_REFUSE(TIMER_IS_BAD(timer)))
-        return abti_error(ABT_ERR_INV_TIMER);
+    ABTI_REFUSE_IF(TIMER_IS_BAD(timer), ABT_ERR_INV_TIMER);
     *secs = read_timer(timer);
     return ABT_SUCCESS;
 }
 
 int ABT_timer_stop_and_read(ABT_timer timer, double *secs)
 {
-    if (ABTI_REFUSE(TIMER_IS_BAD(timer)))
-        return abti_error(ABT_ERR_INV_TIMER);
+    ABTI_REFUSE_IF(TIMER_IS_BAD(timer), ABT_ERR_INV_TIMER);
     timer->stop = abti_clock_mono_ns();
     *secs = read_timer(timer);
     return ABT_SUCCESS;
@@ -95,8 +87,7 @@ int ABT_timer_stop_and_read(ABT_timer timer, double *secs)
 
 int ABT_timer_stop_and_add(ABT_timer timer, double *secs)
 {
-    if (ABTI_REFUSE(TIMER_IS_BAD(timer)))
-        return abti_error(ABT_ERR_INV_TIMER);
+    ABTI_REFUSE_IF(TIMER_IS_BAD(timer), ABT_ERR_INV_TIMER);
     timer->stop = abti_clock_mono_ns();
     *secs += read_timer(timer);
     return ABT_SUCCESS;

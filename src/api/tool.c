@@ -8,15 +8,12 @@
 
 int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint64_t event_mask, void *user_arg)
 {
-    if (!ABTI_BUILD_TOOL)
-        return abti_error(ABT_ERR_FEATURE_NA);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_FAIL_IF(!ABTI_BUILD_TOOL, ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     if (!abti_rt.config.tool) /* as ABT_info_query_config says */
         return abti_error(ABT_ERR_FEATURE_NA);
     const struct abti_tool *tool = cb_func ? abti_tool_record(cb_func, event_mask, user_arg) : NULL;
-    if (cb_func && !tool)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(cb_func && !tool, ABT_ERR_MEM);
     abti_observe_listen(ABTI_LISTENER_TOOL, tool);
     return ABT_SUCCESS;
 }
@@ -24,10 +21,8 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
 int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind, void *val)
 {
     (void)event;
-    if (!abti_rt.config.tool)
-        return abti_error(ABT_ERR_FEATURE_NA);
-    if (ABTI_REFUSE(TOOL_CONTEXT_IS_NULL(context)))
-        return abti_error(ABT_ERR_INV_TOOL_CONTEXT);
+    ABTI_FAIL_IF(!abti_rt.config.tool, ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(TOOL_CONTEXT_IS_NULL(context), ABT_ERR_INV_TOOL_CONTEXT);
     switch (query_kind) {
     case ABT_TOOL_QUERY_KIND_POOL: *(ABT_pool *)val = context->pool ? context->pool : ABT_POOL_NULL; break;
     case ABT_TOOL_QUERY_KIND_STACK_DEPTH: *(int *)val = context->depth; break;

@@ -6,20 +6,15 @@
 
 int ABTX_trace_start(const char *file)
 {
-    if (!ABTI_BUILD_TOOL)
-        return abti_error(ABT_ERR_FEATURE_NA);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    int code = abti_trace_start(file);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_FAIL_IF(!ABTI_BUILD_TOOL, ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    return abti_error(abti_trace_start(file));
 }
 
 int ABTX_trace_stop(void)
 {
-    if (!ABTI_BUILD_TOOL)
-        return abti_error(ABT_ERR_FEATURE_NA);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_FAIL_IF(!ABTI_BUILD_TOOL, ABT_ERR_FEATURE_NA);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_trace_stop();
     return ABT_SUCCESS;
 }

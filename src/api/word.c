@@ -23,8 +23,7 @@ static const _Atomic(uint32_t) *atomic_word(const volatile void *word)
 int ABTX_word_wait(const volatile void *word, uint32_t value, uint32_t num, ABT_bool block_native, ABTX_look_fn look,
                    void *arg)
 {
-    if (word_is_bad(word))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(word_is_bad(word), ABT_ERR_INV_ARG);
     struct abti_meanwhile meanwhile = {look, arg};
     abti_wordq_wait(atomic_word(word), value, num, block_native != ABT_FALSE, &meanwhile, &abti_es_dock);
     abti_annotate_acquire((const void *)(uintptr_t)word); /* pairs, for TSan, with the user's own release */
@@ -33,8 +32,7 @@ int ABTX_word_wait(const volatile void *word, uint32_t value, uint32_t num, ABT_
 
 int ABTX_word_wake(const volatile void *word, uint32_t num)
 {
-    if (word_is_bad(word))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(word_is_bad(word), ABT_ERR_INV_ARG);
     abti_wordq_wake(atomic_word(word), num);
     return ABT_SUCCESS;
 }

@@ -48,8 +48,7 @@ static int xstream_create(ABT_sched given, int rank, ABT_xstream *newxstream, co
 {
     abti_sched *sched;
     int code = claim_main_sched(given, &sched, function);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     code = abti_es_create(sched, rank, newxstream);
     if (code != ABT_SUCCESS) {
         unclaim_main_sched(given, sched);
@@ -112,13 +111,10 @@ static int stream_enter(ABT_sched given, abti_es **es)
 
 int ABTX_xstream_enter(ABT_sched sched, ABT_xstream *xstream)
 {
-    if (ABTI_REFUSE(!xstream))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_REFUSE(abti_es_self != NULL || abti_blocking_is_inside()))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!xstream, ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(abti_es_self != NULL || abti_blocking_is_inside(), ABT_ERR_INV_XSTREAM);
     int code = abti_init_enter();
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     code = stream_enter(sched, xstream);
     if (code != ABT_SUCCESS) {
         abti_init_leave();
@@ -131,11 +127,9 @@ int ABTX_xstream_enter(ABT_sched sched, ABT_xstream *xstream)
 int ABTX_xstream_leave(ABT_xstream *xstream)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!xstream || !es || *xstream != es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!xstream || !es || *xstream != es, ABT_ERR_INV_XSTREAM);
     int code = check_leave(es);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     stream_leave(es);
     *xstream = ABT_XSTREAM_NULL;
     return ABT_SUCCESS;
@@ -146,19 +140,16 @@ int ABTX_xstream_leave(ABT_xstream *xstream)
 int ABT_xstream_create(ABT_sched sched, ABT_xstream *newxstream)
 {
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     return xstream_create(sched, -1, newxstream, __func__);
 }
 
 int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstream)
 {
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     /* This comes before the scheduler is looked at. Whether the rank is free when it is taken is another question. */
-    if (ABTI_REFUSE(rank < 0 || !abti_es_rank_is_free(rank)))
-        return abti_error(ABT_ERR_INV_XSTREAM_RANK);
+    ABTI_REFUSE_IF(rank < 0 || !abti_es_rank_is_free(rank), ABT_ERR_INV_XSTREAM_RANK);
     return xstream_create(sched, rank, newxstream, __func__);
 }
 
@@ -166,16 +157,13 @@ int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *p
                              ABT_xstream *newxstream)
 {
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
-    if (ABTI_REFUSE(num_pools < 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(num_pools < 0, ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_sched *sched;
     int code = abti_sched_check_parts(num_pools, pools, config, __func__);
     if (code == ABT_SUCCESS)
         code = abti_sched_make_basic(predef, num_pools, pools, config, &sched);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     code = xstream_create(sched, -1, newxstream, __func__);
     if (code != ABT_SUCCESS)
         abti_sched_unmake_basic(sched, num_pools, pools);
@@ -184,11 +172,9 @@ int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *p
 
 int ABT_xstream_free(ABT_xstream *xstream)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = *xstream;
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(es) || es == abti_es_self || es->is_entered))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(es) || es == abti_es_self || es->is_entered, ABT_ERR_INV_XSTREAM);
     abti_log("stream %d is freed", es->rank);
     abti_es_free(es);
     *xstream = ABT_XSTREAM_NULL;
@@ -197,10 +183,8 @@ int ABT_xstream_free(ABT_xstream *xstream)
 
 int ABT_xstream_join(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_entered))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(xstream == abti_es_self && xstream->cur == xstream->main_unit))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_entered, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(xstream == abti_es_self && xstream->cur == xstream->main_unit, ABT_ERR_INV_XSTREAM);
     abti_es_join(xstream);
     abti_log("stream %d has ended", xstream->rank);
     return ABT_SUCCESS;
@@ -208,11 +192,9 @@ int ABT_xstream_join(ABT_xstream xstream)
 
 int ABT_xstream_revive(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     int code = abti_es_revive(xstream);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     abti_log("stream %d is revived", xstream->rank);
     return ABT_SUCCESS;
 }
@@ -220,12 +202,9 @@ int ABT_xstream_revive(ABT_xstream xstream)
 int ABT_xstream_exit(void)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(!es || es->is_entered))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!es || es->is_entered, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(abti_unit_is_tasklet(es->cur), ABT_ERR_INV_THREAD);
     abti_es_request(es, ABTI_ES_REQ_CANCEL);
     if (!es->parent)
         abti_main_leave(es);
@@ -234,8 +213,7 @@ int ABT_xstream_exit(void)
 
 int ABT_xstream_cancel(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_entered))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_entered, ABT_ERR_INV_XSTREAM);
     abti_es_request(xstream, ABTI_ES_REQ_CANCEL);
     return ABT_SUCCESS;
 }
@@ -243,40 +221,32 @@ int ABT_xstream_cancel(ABT_xstream xstream)
 int ABT_xstream_self(ABT_xstream *xstream)
 {
     ABTI_PRESET_OUT(xstream, ABT_XSTREAM_NULL);
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *xstream = es;
     return ABT_SUCCESS;
 }
 
 int ABT_xstream_self_rank(int *rank)
 {
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
     *rank = es->rank;
     return ABT_SUCCESS;
 }
 
 int ABT_xstream_set_rank(ABT_xstream xstream, int rank)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || abti_es_is_primary(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    int code = abti_es_set_rank(xstream, rank);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream) || abti_es_is_primary(xstream), ABT_ERR_INV_XSTREAM);
+    return abti_error(abti_es_set_rank(xstream, rank));
 }
 
 int ABT_xstream_get_rank(ABT_xstream xstream, int *rank)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     *rank = xstream->rank;
     return ABT_SUCCESS;
 }
@@ -298,8 +268,7 @@ static int set_main_sched(abti_es *target, ABT_sched given, const char *function
 {
     abti_sched *sched;
     int code = claim_main_sched(given, &sched, function);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     code = abti_es_set_main_sched(target, sched);
     if (code != ABT_SUCCESS) {
         unclaim_main_sched(given, sched);
@@ -311,36 +280,27 @@ static int set_main_sched(abti_es *target, ABT_sched given, const char *function
 
 int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     int code = check_set_main_sched(abti_es_self, xstream);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     return set_main_sched(xstream, sched, __func__);
 }
 
 int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef predef, int num_pools, ABT_pool *pools)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     int code = abti_check_ult(abti_es_self);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     code = check_set_main_sched(abti_es_self, xstream);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    if (ABTI_REFUSE(num_pools < 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
+    ABTI_REFUSE_IF(num_pools < 0, ABT_ERR_INV_ARG);
     abti_sched *sched;
     code = abti_sched_check_parts(num_pools, pools, ABT_SCHED_CONFIG_NULL, __func__);
     if (code == ABT_SUCCESS)
         code = abti_sched_make_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &sched);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
     code = set_main_sched(xstream, sched, __func__);
     if (code != ABT_SUCCESS)
         abti_sched_unmake_basic(sched, num_pools, pools);
@@ -349,8 +309,7 @@ int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef prede
 
 int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
      * found
@@ -361,8 +320,7 @@ int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched)
 
 int ABT_xstream_get_main_pools(ABT_xstream xstream, int max_pools, ABT_pool *pools)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     /* acquire: as in ABT_xstream_get_main_sched, pairs with stream/main.c */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     for (int i = 0; i < max_pools && i < sched->num_pools; i++)
@@ -372,8 +330,7 @@ int ABT_xstream_get_main_pools(ABT_xstream xstream, int max_pools, ABT_pool *poo
 
 int ABT_xstream_get_state(ABT_xstream xstream, ABT_xstream_state *state)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     /* acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_entered */
     *state = (ABT_xstream_state)abti_load_acquire(&xstream->state);
     return ABT_SUCCESS;
@@ -387,16 +344,14 @@ int ABT_xstream_equal(ABT_xstream xstream1, ABT_xstream xstream2, ABT_bool *resu
 
 int ABT_xstream_get_num(int *num_xstreams)
 {
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     *num_xstreams = abti_plain_load_relaxed(&abti_rt.num_ranked); /* relaxed: it is of some moment */
     return ABT_SUCCESS;
 }
 
 int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     *is_primary = abti_es_is_primary(xstream) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
@@ -417,18 +372,13 @@ static inline int xstream_schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
 
 int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
-        return abti_error(ABT_ERR_INV_UNIT);
+    ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+    ABTI_REFUSE_IF(ABTI_UNIT_IS_NULL(unit), ABT_ERR_INV_UNIT);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!abti_is_up(es)))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!abti_is_up(es), ABT_ERR_UNINITIALIZED);
     int code = abti_check_ult(es);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    if (ABTI_MISUSED(abti_misuse_of_target(abti_unit_from_handle(unit), false, __func__)))
-        return abti_error(ABT_ERR_INV_UNIT);
+    ABTI_FAIL_IF(code != ABT_SUCCESS, code);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_target(abti_unit_from_handle(unit), false, __func__)), ABT_ERR_INV_UNIT);
     return xstream_schedule(es, abti_unit_from_handle(unit), pool);
 }
 
@@ -466,15 +416,11 @@ static bool runs_sched(abti_unit *unit, abti_sched *sched)
 
 int ABT_xstream_check_events(ABT_sched sched)
 {
-    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
-        return abti_error(ABT_ERR_INV_SCHED);
-    if (ABTI_REFUSE(!runs_sched(es->cur, sched)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
+    ABTI_REFUSE_IF(!runs_sched(es->cur, sched), ABT_ERR_INV_THREAD);
     abti_es_check_events(es, sched);
     return ABT_SUCCESS;
 }

@@ -9,11 +9,9 @@
 int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier *newbarrier)
 {
     ABTI_PRESET_OUT(newbarrier, ABT_XSTREAM_BARRIER_NULL);
-    if (ABTI_REFUSE(num_waiters == 0))
-        return abti_error(ABT_ERR_INV_ARG);
+    ABTI_REFUSE_IF(num_waiters == 0, ABT_ERR_INV_ARG);
     ABT_xstream_barrier barrier = aligned_alloc(ABTI_CACHE_LINE, sizeof(*barrier));
-    if (!barrier)
-        return abti_error(ABT_ERR_MEM);
+    ABTI_FAIL_IF(!barrier, ABT_ERR_MEM);
     abti_xbarrier_init(barrier, num_waiters);
     abti_ledger_made(barrier, ABTI_HANDLE_XBARRIER);
     *newbarrier = barrier;
@@ -22,10 +20,9 @@ int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier *newbar
 
 int ABT_xstream_barrier_free(ABT_xstream_barrier *barrier)
 {
-    if (ABTI_REFUSE(XBARRIER_IS_BAD(*barrier)))
-        return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
-    if (ABTI_MISUSED(abti_misuse_of_free(*barrier, ABTI_HANDLE_XBARRIER, __func__)))
-        return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
+    ABTI_REFUSE_IF(XBARRIER_IS_BAD(*barrier), ABT_ERR_INV_XSTREAM_BARRIER);
+    ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_free(*barrier, ABTI_HANDLE_XBARRIER, __func__)),
+                 ABT_ERR_INV_XSTREAM_BARRIER);
     abti_xbarrier_fini(*barrier);
     abti_ledger_free(*barrier);
     *barrier = ABT_XSTREAM_BARRIER_NULL;
@@ -34,8 +31,7 @@ int ABT_xstream_barrier_free(ABT_xstream_barrier *barrier)
 
 int ABT_xstream_barrier_wait(ABT_xstream_barrier barrier)
 {
-    if (ABTI_REFUSE(XBARRIER_IS_BAD(barrier)))
-        return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
+    ABTI_REFUSE_IF(XBARRIER_IS_BAD(barrier), ABT_ERR_INV_XSTREAM_BARRIER);
     abti_annotate_release(barrier);
     abti_xbarrier_wait(barrier);
     abti_annotate_acquire(barrier);

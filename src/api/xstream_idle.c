@@ -108,8 +108,7 @@ int ABTX_xstream_park_until(int num_pools, const ABT_pool *pools, int64_t deadli
 
 int ABTX_xstream_wake(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     int saved_errno = errno; /* the caller may be a signal handler */
     abti_es_request(xstream, ABTI_ES_REQ_LOOK);
     errno = saved_errno;
@@ -118,8 +117,7 @@ int ABTX_xstream_wake(ABT_xstream xstream)
 
 int ABTX_xstream_set_spin(ABT_xstream xstream, int64_t nanoseconds)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
-        return abti_error(ABT_ERR_INV_XSTREAM);
+    ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     abti_idle_set_spin(xstream, nanoseconds);
     return ABT_SUCCESS;
 }
