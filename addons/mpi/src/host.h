@@ -26,6 +26,6 @@ void abtmpi_host_share_processor(void);
 bool abtmpi_host_watch(void (*look)(void));
 
 /* The same by UCX, which has the one function below that all who wait call. */
-bool abtmpi_ucx_watch(void (*look)(void));
+void abtmpi_ucx_watch(void (*look)(void));
 
 #endif

@@ -90,7 +90,10 @@ static void region_look(void)
     region_leave_stream(region);
 }
 
-/* Has the MPI library call region_look, and sees whether it does: the question makes it look for messages. */
+/*
+ * Has the MPI library call region_look, and sees whether it does: the question makes it look for messages. MPICH does
+ * not look in UCX for those to oneself.
+ */
 static bool region_watch_begin(void)
 {
     int has_world = 0, found;
@@ -101,7 +104,7 @@ static bool region_watch_begin(void)
         abtmpi_real.Initialized(&has_world); /* otherwise there are sessions only */
         bool on =
             has_world && abtmpi_host_watch(region_look) &&
-            abtmpi_real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+            abtmpi_real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
             region_self.has_looked;
         /* relaxed: who reads it touches nothing else that is written here. */
         atomic_store_explicit(&region_watch, on ? WATCH_ON : WATCH_OFF, memory_order_relaxed);

@@ -45,8 +45,7 @@ unsigned ucp_worker_progress(void *worker)
     return ucx_real(worker);
 }
 
-bool abtmpi_ucx_watch(void (*look)(void))
+void abtmpi_ucx_watch(void (*look)(void))
 {
     atomic_store_explicit(&ucx_look, look, memory_order_relaxed); /* relaxed: as above. */
-    return true;
 }
