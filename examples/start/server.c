@@ -9,7 +9,7 @@
 #include <abt.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -25,34 +25,24 @@ struct connection {
     ABT_thread unit;
 };
 
-/* Makes units ready whose connections can be read. Waits for at most this time; -1: for ever. */
-static int look(int milliseconds)
+/* Makes units ready whose connections can be read. It does not wait. */
+static ABT_bool look(void *arg, ABT_bool about_to_sleep)
 {
     struct epoll_event events[16];
-    int n = epoll_wait(epoll, events, 16, milliseconds);
-    for (int i = 0; i < n; i++)
-        if (events[i].data.ptr) /* NULL: the library's own descriptor, which only wakes */
-            ABT_eventual_set(((struct connection *)events[i].data.ptr)->readable, NULL, 0);
-    return n;
-}
-
-/* Between units. */
-static ABT_bool look_between(void *arg, ABT_bool about_to_sleep)
-{
+    int n = epoll_wait(epoll, events, 16, 0);
     (void)arg, (void)about_to_sleep;
-    return look(0) > 0 ? ABT_TRUE : ABT_FALSE;
+    for (int i = 0; i < n; i++)
+        ABT_eventual_set(((struct connection *)events[i].data.ptr)->readable, NULL, 0);
+    return n > 0;
 }
 
-/* The stream has nothing to do. */
+/* The stream has nothing to do. fd is the library's own descriptor, which only wakes. */
 static void idle(void *arg, int fd, int64_t deadline)
 {
-    int *wake_fd = arg;
+    struct pollfd fds[] = {{fd, POLLIN, 0}, {epoll, POLLIN, 0}};
     int64_t left = deadline - ABTX_after(0);
-    int milliseconds = deadline == ABTX_FOREVER ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0;
-    struct epoll_event event = {.events = EPOLLIN};
-    if (fd != *wake_fd)
-        epoll_ctl(epoll, EPOLL_CTL_ADD, *wake_fd = fd, &event);
-    look(milliseconds);
+    poll(fds, 2, deadline == ABTX_FOREVER ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0);
+    look(arg, ABT_FALSE);
 }
 
 static ssize_t wait_and_read(struct connection *connection, void *data, size_t size)
@@ -104,14 +94,13 @@ int main(int argc, char **argv)
     ABT_xstream stream, clients;
     ABT_pool pool;
     ABTX_driver driver;
-    int wake_fd = -1;
 
     if (ABT_init(argc, argv) != ABT_SUCCESS)
         return 1;
     epoll = epoll_create1(EPOLL_CLOEXEC);
     ABT_self_get_xstream(&stream);
     ABT_self_get_last_pool(&pool);
-    ABTX_driver_create(&(ABTX_driver_ops){.poll = look_between, .wait = idle}, &wake_fd, &driver);
+    ABTX_driver_create(&(ABTX_driver_ops){.poll = look, .wait = idle}, NULL, &driver);
     ABTX_driver_attach(driver, stream);
     for (int i = 0; i < CONNECTIONS; i++)
         if (open_connection(&connections[i], pool) != ABT_SUCCESS)
