@@ -110,7 +110,6 @@ api_tests = \
 	test/api/sched_config \
 	test/api/sched_stack \
 	test/api/self \
-	test/api/source \
 	test/api/specific \
 	test/api/probes \
 	test/api/stack_room \
@@ -307,7 +306,6 @@ stress_tests = \
 	test/stress/migrate \
 	test/stress/signals \
 	test/stress/stack_queries \
-	test/stress/sources \
 	test/stress/producer \
 	test/stress/steals \
 	test/stress/tool \

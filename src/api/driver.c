@@ -6,7 +6,16 @@
 #include "os/clock.h"
 #include "run/cancel.h"
 
-#define DRIVER_IS_BAD(h) ABTI_CALLEE_IS_BAD(h, ABTI_HANDLE_DRIVER, __func__)
+#define DRIVER_IS_BAD(h) ABTI_IS_BAD_IN(h, NULL, ABTI_HANDLE_DRIVER, __func__)
+
+/* ABT_SUCCESS if both are there. */
+static int check_both(ABTX_driver driver, ABT_xstream xstream, const char *function)
+{
+    if (ABTI_REFUSE(ABTI_IS_BAD_IN(driver, NULL, ABTI_HANDLE_DRIVER, function)))
+        return ABT_ERR_INV_ARG;
+    return ABTI_REFUSE(ABTI_IS_BAD_IN(xstream, ABT_XSTREAM_NULL, ABTI_HANDLE_XSTREAM, function)) ? ABT_ERR_INV_XSTREAM
+                                                                                                 : ABT_SUCCESS;
+}
 
 int ABTX_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *newdriver)
 {
@@ -61,7 +70,7 @@ int ABTX_driver_free(ABTX_driver *driver)
 
 int ABTX_driver_attach(ABTX_driver driver, ABT_xstream xstream)
 {
-    int code = abti_check_callee_and_xstream(driver, ABTI_HANDLE_DRIVER, xstream, __func__);
+    int code = check_both(driver, xstream, __func__);
     if (code == ABT_SUCCESS)
         code = abti_driver_attach(driver, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -76,7 +85,7 @@ int ABTX_driver_attach_all(ABTX_driver driver)
 
 int ABTX_driver_detach(ABTX_driver driver, ABT_xstream xstream)
 {
-    int code = abti_check_callee_and_xstream(driver, ABTI_HANDLE_DRIVER, xstream, __func__);
+    int code = check_both(driver, xstream, __func__);
     if (code == ABT_SUCCESS && ABTI_REFUSE(xstream != abti_es_self && abti_is_in_callee(abti_es_self)))
         code = ABT_ERR_INV_THREAD;
     if (code == ABT_SUCCESS)

@@ -65,17 +65,4 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
     return ABT_SUCCESS;
 }
 
-/* A driver or a source is attached to streams. */
-#define ABTI_CALLEE_IS_BAD(callee, kind, function) ABTI_IS_BAD_IN(callee, NULL, kind, function)
-
-/* What is attached to streams, a driver or a source, and a stream: ABT_SUCCESS if both are there. */
-ABTI_INLINE int abti_check_callee_and_xstream(const void *callee, enum abti_handle_kind kind, ABT_xstream xstream,
-                                              const char *function)
-{
-    if (ABTI_REFUSE(ABTI_CALLEE_IS_BAD(callee, kind, function)))
-        return ABT_ERR_INV_ARG;
-    return ABTI_REFUSE(ABTI_IS_BAD_IN(xstream, ABT_XSTREAM_NULL, ABTI_HANDLE_XSTREAM, function)) ? ABT_ERR_INV_XSTREAM
-                                                                                                 : ABT_SUCCESS;
-}
-
 #endif

@@ -27,7 +27,6 @@ static const char *const kind_names[] = {
     [ABTI_HANDLE_THREAD_ATTR] = "ULT attribute",
     [ABTI_HANDLE_DRIVER] = "driver",
     [ABTI_HANDLE_MUTEX_ATTR] = "mutex attribute",
-    [ABTI_HANDLE_SOURCE] = "source",
     [ABTI_HANDLE_POOL_CONFIG] = "pool configuration",
     [ABTI_HANDLE_POOL_DEF] = "pool definition",
     [ABTI_HANDLE_SCHED_CONFIG] = "scheduler configuration",

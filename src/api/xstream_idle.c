@@ -6,9 +6,11 @@
 #include "idle/idle.h"
 #include "os/clock.h"
 #include "pick/sched.h"
+#include "run/child.h"
 #include "run/yield.h"
 #include "stream/events.h"
 #include "stream/park.h"
+#include "stream/source.h"
 
 /* --- Parking --- */
 
@@ -46,6 +48,9 @@ static int idle_park(abti_es *es, abti_sched *sched, const struct abti_park_set 
     /* seq_cst: pairs with the store in abti_callees_update */
     if (atomic_load(&es->requests) & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
+    abti_unit *unit = sched->num_pools > 0 ? abti_source_ask(es, sched) : NULL;
+    if (unit)
+        return abti_run_child_last(es, unit);
     abti_es_park_on(es, sched, set, deadline_ns);
     if (es->woken) {
         es->woken = false;

@@ -18,7 +18,7 @@ struct chunk {
     char deques[CHUNK_DEQUES + 1][ABTX_DEQUE_BYTES];
 };
 
-static ABT_bool take_task(void *arg, ABTX_work *work);
+static ABT_bool take_task(void *arg, struct abtx_work *work);
 
 /*
  * Two sets of the deques of a chunk, by their places in it, so that nobody looks at all deques, and no line is written
@@ -46,7 +46,7 @@ struct deque_sets {
 };
 
 static struct {
-    struct ABTX_source_opaque source;
+    struct abtx_source source;
     struct abti_spin lock;
     struct abti_deque *free;                                                  /* lock */
     _Atomic(struct chunk *) chunks[MAX_CHUNKS] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock; set once */
@@ -338,7 +338,7 @@ static struct abtx_task *walk_chunks(struct abtx_task *(*step)(struct chunk *chu
  * and others the next time. One who goes to sleep while nobody else searches asks all before, since what ULTs have to
  * give is not known.
  */
-static ABT_bool take_task(void *arg, ABTX_work *work)
+static ABT_bool take_task(void *arg, struct abtx_work *work)
 {
     enum { FEW = 2 };
     const struct abti_deque *mine = abti_es_self->deque.kept;

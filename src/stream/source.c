@@ -11,7 +11,7 @@
 static struct abti_spin attaching = ABTI_SPIN_INIT(ABTI_RANK_SOURCES);
 
 /* Returns the attachment of the ES to the source, or NULL, with the lock held. */
-static struct abti_attachment *find_attachment(abti_es *es, ABTX_source source)
+static struct abti_attachment *find_attachment(abti_es *es, struct abtx_source *source)
 {
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); /* relaxed: the lock is held */
@@ -20,7 +20,7 @@ static struct abti_attachment *find_attachment(abti_es *es, ABTX_source source)
     return a;
 }
 
-int abti_source_attach(ABTX_source source, abti_es *es)
+int abti_source_attach(struct abtx_source *source, abti_es *es)
 {
     struct abti_attachment *a = aligned_alloc(ABTI_CACHE_LINE, sizeof(*a));
     if (!a)
@@ -99,19 +99,7 @@ static void detach_one(struct abti_attachment *a)
     free(a);
 }
 
-int abti_source_detach(ABTX_source source, abti_es *es)
-{
-    abti_spin_lock(&attaching);
-    abti_spin_lock(&es->idle->sources_lock);
-    struct abti_attachment *a = find_attachment(es, source);
-    abti_spin_unlock(&es->idle->sources_lock);
-    if (a)
-        detach_one(a);
-    abti_spin_unlock(&attaching);
-    return a ? ABT_SUCCESS : ABT_ERR_INV_ARG;
-}
-
-void abti_source_detach_all(ABTX_source source)
+void abti_source_detach_all(struct abtx_source *source)
 {
     abti_spin_lock(&attaching);
     while (source->attachments)

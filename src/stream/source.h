@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sources: user-defined functions that a stream asks for work when it has nothing else to run. The streams that a
- * source is attached to are its set; one of those that are idle can be woken when there is work.
+ * Sources: functions that a stream asks for work when it has nothing else to run. Forked tasks have one for all
+ * streams that take them, and libabtomp has one for each stream whose ULTs wait (include/abt_source.h). The streams
+ * that a source is attached to are its set; one of those that are idle can be woken when there is work.
  *
  * The state of an attachment, between a stream S and a source:
  *
@@ -44,20 +45,21 @@
 #ifndef ABTI_STREAM_SOURCE_H
 #define ABTI_STREAM_SOURCE_H
 
+#include <abt_source.h>
 #include <stdbool.h>
 #include "idle/idle.h"
 #include "lock/spin.h"
 #include "rt/self.h"
 
-struct ABTX_source_opaque {
-    ABTX_source_fn ask; /* constant, as are the next two */
+struct abtx_source {
+    abtx_source_fn ask; /* constant, as are the next four */
     void *arg;
     uint32_t patience_ns; /* how long a stream looks on, before it becomes idle, for what it has asked others for */
-    _Atomic(size_t) stacksize; /* of the ULTs that it makes; 0: the default */
-    _Atomic(bool) pins;        /* they are not migratable */
+    size_t stacksize;     /* of the ULTs that it makes; 0: the default */
+    bool pins;            /* they are not migratable */
 
     _Atomic(int)
-        idle ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many attachments are ABTI_SOURCE_IDLE. The user reads it */
+        idle ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many attachments are ABTI_SOURCE_IDLE. Forkers read it */
     _Atomic(int) searching;                 /* how many `searches` */
     _Atomic(uint32_t) owed;                 /* how many wakes were left to those */
     struct abti_spin lock;                  /* of the lists */
@@ -67,8 +69,8 @@ struct ABTX_source_opaque {
 
 struct abti_attachment {
     _Atomic(uint32_t) state ABTI_ALIGNED(ABTI_CACHE_LINE);
-    bool searches;      /* source->searching counts it. The waker's, and from ABTI_SOURCE_WOKEN on the ES's */
-    ABTX_source source; /* constant, as is es */
+    bool searches;              /* source->searching counts it. The waker's, and from ABTI_SOURCE_WOKEN on the ES's */
+    struct abtx_source *source; /* constant, as is es */
     abti_es *es;
     struct abti_attachment *next_of_es;                      /* es->idle->sources_lock */
     struct abti_attachment *next_of_source, *prev_of_source; /* source->lock */
@@ -76,11 +78,10 @@ struct abti_attachment {
 };
 
 /* Returns an ABT code. */
-int abti_source_attach(ABTX_source source, abti_es *es) ABTI_MUST_CHECK;
-int abti_source_detach(ABTX_source source, abti_es *es) ABTI_MUST_CHECK;
-void abti_source_detach_all(ABTX_source source);
+int abti_source_attach(struct abtx_source *source, abti_es *es) ABTI_MUST_CHECK;
+void abti_source_detach_all(struct abtx_source *source);
 
-void abti_source_wake_one(ABTX_source source);
+void abti_source_wake_one(struct abtx_source *source);
 
 /* Detaches what is attached to an ES that runs no more. */
 void abti_sources_fini(abti_es *es);

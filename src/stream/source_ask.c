@@ -12,8 +12,8 @@
 
 /* What the ES has got, and for what it is prepared. */
 struct asked {
-    ABTX_work work;
-    abti_unit *unit;  /* for a function that a source gives */
+    struct abtx_work work;
+    abti_unit *unit;  /* for its function */
     size_t stacksize; /* of the stack that the unit has; 0: it gets a default one when it starts */
     bool is_short;    /* a source was left out, since there was no memory for its stack */
 };
@@ -53,15 +53,14 @@ static bool ask_sources(abti_es *es, struct asked *asked)
     struct abti_attachment *a = abti_load_relaxed(&idle->sources); /* relaxed: the lock is held */
     idle->asks = true;
     for (; a && !found; a = a->next_of_es) {
-        asked->work = (ABTX_work){.thread = ABT_THREAD_NULL};
+        asked->work = (struct abtx_work){NULL, NULL};
         abti_spin_unlock(&idle->sources_lock);
-        /* The stack is there before anything is taken, so that nothing is lost. relaxed: it is a setting */
-        if (ABTI_LIKELY(fit_stack(es, asked, abti_load_relaxed(&a->source->stacksize))))
+        /* The stack is there before anything is taken, so that nothing is lost. */
+        if (ABTI_LIKELY(fit_stack(es, asked, a->source->stacksize)))
             found = a->source->ask(a->source->arg, &asked->work) != ABT_FALSE;
         else
             asked->is_short = true;
-        /* relaxed: it is a setting */
-        if (found && ABTI_UNLIKELY(abti_load_relaxed(&a->source->pins)))
+        if (found && ABTI_UNLIKELY(a->source->pins))
             abti_unit_set_pinned(asked->unit, true);
         abti_spin_lock(&idle->sources_lock);
     }
@@ -316,7 +315,7 @@ abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
     if (!unit || (asked.is_short && !found))
         stay_woken(es);
     abti_spin_unlock(&es->idle->sources_lock);
-    if (found && asked.work.thread == ABT_THREAD_NULL) {
+    if (found) {
         unit->func = asked.work.func;
         unit->arg = asked.work.arg;
         abti_tool_event_create(abti_tool_es(), unit);
@@ -326,5 +325,5 @@ abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
         (void)fit_stack(es, &asked, 0);
         abti_unit_dispose(es, unit);
     }
-    return found ? asked.work.thread : NULL;
+    return NULL;
 }

@@ -15,7 +15,7 @@ enum { SEARCH_PATIENT = 4, SEARCH_IMPATIENT = 8 };
  */
 static void enter_idlers(struct abti_attachment *a)
 {
-    ABTX_source source = a->source;
+    struct abtx_source *source = a->source;
     abti_assert(abti_spin_is_mine(&source->lock));
     a->prev_idler = NULL;
     a->next_idler = source->idlers;
@@ -28,7 +28,7 @@ static void enter_idlers(struct abti_attachment *a)
 
 static void leave_idlers(struct abti_attachment *a)
 {
-    ABTX_source source = a->source;
+    struct abtx_source *source = a->source;
     abti_assert(abti_spin_is_mine(&source->lock));
     if (a->next_idler)
         a->next_idler->prev_idler = a->prev_idler;
@@ -54,7 +54,7 @@ void abti_source_leave_idle(struct abti_attachment *a, uint32_t state)
 }
 
 /* Makes one of the wakes that were left to one who has searched and does so no more. The caller has a fence before. */
-static void pay_owed(ABTX_source source)
+static void pay_owed(struct abtx_source *source)
 {
     if (abti_load_relaxed(&source->owed) == 0) /* relaxed: the fence orders it */
         return;
@@ -89,7 +89,7 @@ void abti_source_enter_idle(struct abti_attachment *a)
 
 void abti_source_leave_search(struct abti_attachment *a)
 {
-    ABTX_source source = a->source;
+    struct abtx_source *source = a->source;
     bool searched = a->searches;
     end_search(a);
     /* relaxed: behind the fence in end_search, or in become_idle */
@@ -101,7 +101,7 @@ void abti_source_leave_search(struct abti_attachment *a)
  * Counts one more who searches, unless enough do. So few wakers come for the source's lock, too. relaxed: those who
  * look at the number on account of another word have a fence in between.
  */
-static bool claim_search(ABTX_source source)
+static bool claim_search(struct abtx_source *source)
 {
     int enough = source->patience_ns > 0 ? SEARCH_PATIENT : SEARCH_IMPATIENT;
     int searching = abti_load_relaxed(&source->searching);
@@ -123,7 +123,7 @@ bool abti_source_may_search(struct abti_attachment *a)
  * Leaves the wake to one who searches. False: nobody does any more. One who looks for what others make when they are
  * asked looks again by itself.
  */
-static bool leave_wake(ABTX_source source)
+static bool leave_wake(struct abtx_source *source)
 {
     if (source->patience_ns > 0)
         return true;
@@ -134,7 +134,7 @@ static bool leave_wake(ABTX_source source)
 }
 
 /* Wakes the last one that has become idle, in whose name the caller has been counted as one who searches. */
-static void wake_idler(ABTX_source source)
+static void wake_idler(struct abtx_source *source)
 {
     abti_wakeup wakeup = NULL;
     abti_spin_lock(&source->lock);
@@ -161,7 +161,7 @@ static void wake_idler(ABTX_source source)
     }
 }
 
-void abti_source_wake_one(ABTX_source source)
+void abti_source_wake_one(struct abtx_source *source)
 {
     /* seq_cst: pairs with the fence in become_idle */
     abti_fence_seq_cst();

@@ -468,23 +468,6 @@ static int freed_driver(void)
     return ABTX_driver_attach_all(copy);
 }
 
-static ABT_bool gives_nothing(void *arg, ABTX_work *work)
-{
-    (void)arg;
-    (void)work;
-    return ABT_FALSE;
-}
-
-static int freed_source(void)
-{
-    ABTX_source source, copy;
-
-    must(ABTX_source_create(gives_nothing, NULL, &source));
-    copy = source;
-    must(ABTX_source_free(&source));
-    return ABTX_source_wake_one(copy);
-}
-
 static int freed_sched(void)
 {
     ABT_sched sched, copy;
@@ -859,7 +842,6 @@ static const struct row {
     ROW(freed_xbarrier, ABT_ERR_INV_XSTREAM_BARRIER,
         THE("ABT_xstream_barrier_free", "barrier of execution streams") "has been freed"),
     ROW(freed_driver, ABT_ERR_INV_ARG, THE("ABTX_driver_attach_all", "driver") "has been freed"),
-    ROW(freed_source, ABT_ERR_INV_ARG, THE("ABTX_source_wake_one", "source") "has been freed"),
     ROW(freed_sched, ABT_ERR_INV_SCHED, THE("ABT_xstream_create", "scheduler") "has been freed"),
     ROW(freed_pool_for_sched, ABT_ERR_INV_POOL, THE("ABT_sched_create_basic", "pool") "has been freed"),
     ROW(wait_any_for_freed, ABT_ERR_INV_EVENTUAL, THE("ABTX_eventual_wait_any_until", "eventual") "has been freed"),

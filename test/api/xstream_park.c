@@ -2,6 +2,7 @@
 /* ABTX_xstream_park_until, ABTX_xstream_wake: user-defined schedulers that sleep. */
 #include "user_pool.h"
 
+#include <abt_fork.h>
 #include <math.h>
 #include <sched.h>
 
@@ -423,6 +424,43 @@ static void test_wake(void)
     must(ABT_sched_free(&sched));
 }
 
+/* --- Forked tasks --- */
+
+ABTX_TASK(int, task_rank, (int, unused))
+{
+    int rank;
+
+    (void)abtx_here, (void)unused;
+    must(ABT_xstream_self_rank(&rank));
+    return rank;
+}
+
+ABTX_TASK(int, fork_until_taken, (int, unused))
+{
+    int rank = 0;
+
+    (void)unused;
+    for (int i = 0; i < 20000 && rank == 0; i++) {
+        ABTX_FORK(task_rank, task, 0);
+        nap_ms(1);
+        rank = ABTX_JOIN(task_rank, task);
+    }
+    return rank;
+}
+
+static void test_forked(void)
+{
+    struct plan plan = {.sleep = -1};
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_TRUE);
+    ABT_xstream es = plan_xstream(&plan, 1, &pool);
+
+    let_it_park(&plan);
+    must(ABTX_fork_start(1, &es));
+    ok(ABTX_RUN(fork_until_taken, 0) > 0, "a scheduler that parks takes forked tasks");
+    must(ABTX_fork_stop());
+    must(ABT_xstream_free(&es));
+}
+
 /* --- Who may call --- */
 
 static void test_callers(enum caller who, void *arg)
@@ -488,6 +526,7 @@ int main(void)
     test_park_on(3);
     test_park_on(MAX_POOLS);
     test_wake();
+    test_forked();
     call_as_each(test_callers, NULL);
     test_arguments();
     must(ABT_finalize());

@@ -3,9 +3,10 @@
 #include "cases.h"
 
 #include <abt_fork.h>
+#include <abt_source.h>
 
 static ABT_xstream xstream; /* idle */
-static ABTX_source source;
+static struct abtx_source *source;
 static atomic_int left, ran;
 
 static void count_run(void *arg)
@@ -14,7 +15,7 @@ static void count_run(void *arg)
     atomic_fetch_add(&ran, 1);
 }
 
-static ABT_bool give(void *arg, ABTX_work *work)
+static ABT_bool give(void *arg, struct abtx_work *work)
 {
     int some = atomic_load(&left);
     (void)arg;
@@ -31,80 +32,37 @@ static void begin(void)
     probe_begin();
     probe_into(pool_of(xstream));
     probe_again();
-    must(ABTX_source_create(give, NULL, &source));
-    left = ran = 0;
 }
 
 static void end(void)
 {
-    must(ABTX_source_free(&source));
     probe_end();
     must(ABT_xstream_free(&xstream));
 }
 
-static ABTX_source another;
+/* The stream finds no memory for what the source gives. What was not run at once is run when there is memory again. */
 
-static int create_source(void)
+static int open_source(void)
 {
-    another = UNTOUCHED(ABTX_source);
-    return ABTX_source_create(give, NULL, &another);
+    source = UNTOUCHED(struct abtx_source *);
+    left = 3;
+    ran = 0;
+    int code = ABTX_source_open(give, NULL, 0, xstream, &source);
+    for (double stop = now() + 0.05; code == ABT_SUCCESS && ran < 3 && now() < stop;)
+        let_others_run();
+    return code;
 }
 
 static void no_source(void)
 {
-    expect_alone(another);
+    expect_alone(source);
 }
 
-static void free_source(void)
-{
-    must(ABTX_source_free(&another));
-}
-
-static int attach(void)
-{
-    return ABTX_source_attach(source, xstream);
-}
-
-static void not_attached(void)
-{
-    expect(ABTX_source_detach(source, xstream) == ABT_ERR_INV_ARG, "it is not attached");
-}
-
-static void use_and_detach(void)
-{
-    int before = ran;
-
-    left = 3;
-    must(ABTX_source_wake_one(source));
-    wait_for(ran == before + 3);
-    must(ABTX_source_detach(source, xstream));
-}
-
-/* --- The stream finds no memory for what the source gives --- */
-
-static void begin_attached(void)
-{
-    begin();
-    must(attach());
-}
-
-static int wait_for_work(void)
-{
-    int before = ran;
-
-    left = 3;
-    must(ABTX_source_wake_one(source));
-    for (double stop = now() + 0.05; ran < before + 3 && now() < stop;)
-        let_others_run();
-    return ABT_SUCCESS;
-}
-
-/* What was not run at once is run when there is memory again. */
-static void all_has_run(void)
+static void close_source(void)
 {
     must(ABTX_xstream_wake(xstream));
-    must(ABTX_source_wake_one(source));
-    wait_for(left == 0);
+    wait_for(ran == 3);
+    ABTX_source_close(source);
 }
 
 /* --- Forks --- */
@@ -165,9 +123,7 @@ static void nothing(void)
 }
 
 static const struct fault_case cases[] = {
-    {"ABTX_source_create", FAULT_EXTERNAL, create_source, no_source, free_source, NULL, NULL},
-    {"ABTX_source_attach", FAULT_EXTERNAL | FAULT_BRIEF, attach, not_attached, use_and_detach, begin, end},
-    {"work of a source", FAULT_BRIEF | FAULT_HELPS, wait_for_work, NULL, all_has_run, begin_attached, end},
+    {"ABTX_source_open", FAULT_BRIEF | FAULT_HELPS, open_source, no_source, close_source, begin, end},
     {"a tree of tasks", FAULT_EXTERNAL | FAULT_HELPS, fork_all, NULL, nothing, NULL, NULL},
     {"ABTX_fork_start", FAULT_EXTERNAL | FAULT_BRIEF, start, NULL, stop, begin_stolen, end},
 };

@@ -39,17 +39,6 @@ static bool loop_run_one(ABT_pool pool, unsigned way)
     return thread != ABT_THREAD_NULL;
 }
 
-/* One that is stacked cannot ask sources. */
-static void loop_rest(void)
-{
-    ABT_bool ran = ABT_FALSE;
-    int code = ABTX_xstream_check_sources(&ran);
-
-    expect(code == ABT_SUCCESS || code == ABT_ERR_INV_THREAD);
-    if (!ran)
-        must(ABTX_xstream_park_until(0, NULL, ABTX_after(2000000)));
-}
-
 static void loop_run(ABT_sched sched)
 {
     ABT_pool pools[MAX_POOLS];
@@ -70,7 +59,7 @@ static void loop_run(ABT_sched sched)
             must(ABT_sched_has_to_stop(sched, &stops));
         }
         if (!found && !stops)
-            loop_rest();
+            must(ABTX_xstream_park_until(0, NULL, ABTX_after(2000000)));
     }
 }
 

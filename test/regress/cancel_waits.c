@@ -26,7 +26,6 @@ static ABT_barrier barrier;
 static ABT_xstream_barrier xbarrier;
 static _Atomic(uint32_t) word;
 static ABTX_driver driver;
-static ABTX_source source;
 
 /* A minute from now on CLOCK_REALTIME: a deadline that does not come. */
 static const struct timespec *in_a_minute(void)
@@ -207,15 +206,6 @@ static void make_driver(void)
 
 WAIT(drop_driver, end_and_free_busy(); if (driver) must(ABTX_driver_free(&driver)))
 
-static ABT_bool ask_nothing(void *unused, ABTX_work *work)
-{
-    (void)unused;
-    (void)work;
-    return ABT_FALSE;
-}
-
-WAIT(make_source, must(ABTX_source_create(ask_nothing, NULL, &source)); must(ABTX_source_attach(source, other)))
-WAIT(free_source, ABTX_source_free(&source))
 WAIT(pop_wait, ABT_unit unit; ABT_pool_pop_wait(empty_pool, &unit, 0.01))
 WAIT(pop_wait_thread, ABT_thread unit; ABT_pool_pop_wait_thread(empty_pool, &unit, 0.01))
 WAIT(pop_until, ABT_unit unit; ABT_pool_pop_timedwait(empty_pool, &unit, ABT_get_wtime() + 0.01))
@@ -315,7 +305,6 @@ static const struct row {
     {"ABT_self_suspend", LATER, NULL, suspend, resume_victim, NULL},
     {"ABT_self_suspend_to", LATER, NULL, suspend_to, resume_victim, NULL},
     {"ABT_self_resume_suspend_to", LATER, make_blocked, resume_suspend_to, resume_victim, free_target},
-    {"ABTX_source_free", NATIVE, make_source, free_source, NULL, NULL},
     {"ABT_pool_pop_wait", NATIVE, NULL, pop_wait, NULL, NULL},
     {"ABT_pool_pop_wait_thread", NATIVE, NULL, pop_wait_thread, NULL, NULL},
     {"ABT_pool_pop_timedwait", NATIVE, NULL, pop_until, NULL, NULL},
@@ -351,7 +340,6 @@ static const struct row {
     {.function = "ABTX_self_is_alone", .end = NOT},
     {.function = "ABTX_driver_attach", .end = NOT},
     {.function = "ABTX_driver_get_data", .end = NOT},
-    {.function = "ABTX_source_attach", .end = NOT},
     {.function = "ABTX_self_put_off_cancel", .end = NOT},
     {.function = "ABTX_stats_enable", .end = NOT},
     {.function = "ABTX_trace_start", .end = NOT},

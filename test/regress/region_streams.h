@@ -73,13 +73,6 @@ ROW(ABT_xstream_barrier_wait, XSTREAM_BARRIER(2, ({
 
 /* --- Beside units --- */
 
-static ABT_bool give_nothing(void *unused, ABTX_work *work)
-{
-    (void)unused;
-    (void)work;
-    return ABT_FALSE;
-}
-
 static const ABTX_driver_ops no_driver = {.poll = NULL};
 
 ROW(ABTX_xstream_park_until, ABTX_xstream_park_until(1, &world.idle, 0));
@@ -107,19 +100,6 @@ ROW(ABTX_driver_detach, DRIVER(({
         code == ABT_SUCCESS ? ABTX_driver_detach(h, world.worker) : code;
     })));
 ROW(ABTX_driver_get_data, DRIVER(ABTX_driver_get_data(h, OUT(void *))));
-
-#define SOURCE(call) WITH(ABTX_source, ABTX_source_create(give_nothing, NULL, &h), call, must(ABTX_source_free(&h)))
-ROW(ABTX_source_create, SOURCE(ABT_SUCCESS));
-ROW(ABTX_source_free, WITH(ABTX_source, ABTX_source_create(give_nothing, NULL, &h), ABTX_source_free(&h)));
-ROW(ABTX_source_attach, SOURCE(ABTX_source_attach(h, world.worker)));
-ROW(ABTX_source_detach, SOURCE(({
-        must(ABTX_source_attach(h, world.worker));
-        ABTX_source_detach(h, world.worker);
-    })));
-ROW(ABTX_source_get_idle, SOURCE(ABTX_source_get_idle(h, OUT(const volatile int *))));
-ROW(ABTX_source_set_attr, SOURCE(ABTX_source_set_attr(h, ABT_THREAD_ATTR_NULL)));
-ROW(ABTX_source_wake_one, SOURCE(ABTX_source_wake_one(h)));
-ROW(ABTX_xstream_check_sources, ABTX_xstream_check_sources(OUT(ABT_bool)));
 
 /* --- Forks; test/regress/fork_in_region has more --- */
 

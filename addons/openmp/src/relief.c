@@ -252,7 +252,7 @@ static void note_wait(void)
  * that stands by is relieved, too, but not while another one waits for what its own task has made: else each such wait
  * would have one more upon it.
  */
-static ABT_bool ask_post(void *arg, ABTX_work *work)
+static ABT_bool ask_post(void *arg, struct abtx_work *work)
 {
     struct abtomp_post *post = arg;
     const uint32_t *num_away = post->num_away;
@@ -281,23 +281,11 @@ static bool source_begin(struct abtomp_post *post, ABT_xstream stream)
 {
     size_t size = abtomp_env.stack_size;
     pthread_attr_t thread;
-    ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
     if (size == 0 && pthread_attr_init(&thread) == 0) {
         (void)pthread_attr_getstacksize(&thread, &size);
         pthread_attr_destroy(&thread);
     }
-    if (ABTX_source_create(ask_post, post, &post->source) != ABT_SUCCESS)
-        return false;
-    bool is_good = ABT_thread_attr_create(&attr) == ABT_SUCCESS &&
-                   ABT_thread_attr_set_stacksize(attr, size) == ABT_SUCCESS &&
-                   ABT_thread_attr_set_migratable(attr, ABT_FALSE) == ABT_SUCCESS &&
-                   ABTX_source_set_attr(post->source, attr) == ABT_SUCCESS &&
-                   ABTX_source_attach(post->source, stream) == ABT_SUCCESS;
-    if (attr != ABT_THREAD_ATTR_NULL)
-        (void)ABT_thread_attr_free(&attr);
-    if (!is_good)
-        (void)ABTX_source_free(&post->source);
-    return is_good;
+    return ABTX_source_open(ask_post, post, size, stream, &post->source) == ABT_SUCCESS;
 }
 
 /*
@@ -348,7 +336,7 @@ static void post_end(struct abtomp_post *post)
     if (!post)
         return;
     ult_end(&post->first);
-    (void)ABTX_source_free(&post->source);
+    ABTX_source_close(post->source);
     free(post);
     abtomp_own_post = NULL;
 }

@@ -7,7 +7,7 @@
 #ifndef ABTOMP_RELIEF_H
 #define ABTOMP_RELIEF_H
 
-#include <abt.h>
+#include <abt_source.h>
 #include "tasks.h"
 
 /* Why a ULT has left its stream. */
@@ -37,7 +37,7 @@ struct abtomp_post {
     uint32_t num_reliefs;                     /* ULTs in the list but the first */
     uint32_t num_away[ABTOMP_NUM_STAYS];      /* that have left the stream, by why */
     struct abtomp_tasks *asked;               /* for whom the stream makes a relief now */
-    ABTX_source source;
+    struct abtx_source *source;
     pthread_t thread; /* constant */
 };
 
