@@ -170,6 +170,7 @@ abt_sources = \
 	src/sync/gate.c \
 	src/sync/lookout.c \
 	src/sync/looks.c \
+	src/sync/rounds.c \
 	src/sync/mutex.c \
 	src/sync/mutex_owner.c \
 	src/sync/rwlock.c \

@@ -48,7 +48,7 @@ unit_tests = \
 	test/unit/stream/park \
 	test/unit/idle/relook \
 	test/unit/sync/waitq \
-	test/unit/wait/crowd \
+	test/unit/sync/rounds \
 	test/unit/wait/sleeper \
 	test/unit/wait/thrift \
 	test/unit/wait/word

@@ -2,10 +2,13 @@
 #include "sync/barrier.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/assert.h"
 #include "pick/sched.h"
 #include "sync/looks.h"
+#include "sync/rounds.h"
 #include "wait/cpus.h"
+#include "wait/word.h"
 
 /* Barriers of more ULTs are those of a few large machines. Their ULTs wait as if they were of different pools. */
 enum { MAX_ROOM = 4096 };
@@ -27,7 +30,9 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
     barrier->lock = (struct abti_spin){0};
     barrier->num = barrier->num_to_run = num;
     abti_store_relaxed(&barrier->arrived, 0);
-    barrier->num_looks = barrier->num_local = 0;
+    barrier->num_looks = barrier->num_local = barrier->num_asleep = barrier->natives_in = 0;
+    abti_store_relaxed(&barrier->natives_out, 0);
+    memset(&barrier->thrift, 0, sizeof(barrier->thrift));
     barrier->was_looked_at = false;
     barrier->waiters = (struct abti_waitq){0};
     barrier->local_pool = NULL;
@@ -38,9 +43,11 @@ void abti_barrier_settle(ABT_barrier barrier)
 {
     abti_spin_lock(&barrier->lock);
     bool was_looked_at = barrier->was_looked_at;
+    uint32_t natives_in = barrier->natives_in;
     abti_spin_unlock(&barrier->lock);
     if (was_looked_at)
         abti_looks_settle(barrier);
+    abti_spin_until(abti_load_acquire(&barrier->natives_out) == natives_in); /* acquire: pairs with wait_natively */
 }
 
 /* Wakes ULTs of a pool that is not the caller's, which have been taken out of the barrier. */
@@ -70,15 +77,18 @@ int abti_barrier_meet(ABT_barrier barrier)
         barrier->num_local = 0;
         barrier->local_pool = NULL;
     }
+    uint32_t num_asleep = barrier->num_asleep;
     if (barrier->num_looks > 0) {
-        barrier->num_looks = 0;
+        barrier->num_looks = barrier->num_asleep = 0;
         barrier->was_looked_at = true;
-        /* release: pairs with the acquire in look_for_round. relaxed: the lock is held */
+        /* release: pairs with the acquire in abti_round_is_over. relaxed: the lock is held */
         abti_store_release(&barrier->rounds, abti_load_relaxed(&barrier->rounds) + 1);
     }
     struct abti_waiter *rest = abti_waitq_wake_here(&barrier->waiters);
     abti_spin_unlock(&barrier->lock);
     wake_elsewhere(&elsewhere);
+    if (ABTI_UNLIKELY(num_asleep > 0))
+        abti_word_wake_all(&barrier->rounds); /* the barrier may be gone: only its address is used */
     if (ABTI_UNLIKELY(rest != NULL))
         abti_waiter_wake_all(rest);
     return ABT_SUCCESS;
@@ -95,15 +105,15 @@ abti_ctx abti_barrier_leave(void *room, void *barrier_, void *unused)
 }
 
 /*
- * How often a ULT looks before it blocks: as often as a thread at a barrier of streams (sync/xbarrier.c). What it does
- * meanwhile its stream would do in its place: look for units in its pools, if they are few. Only for sources of work it
- * does not look.
+ * What a ULT that looks does its stream would do in its place: look for units in its pools, if they are few. Only for
+ * sources of work it does not look.
  */
-enum { BARRIER_LOOKS = 400, FEW_POOLS = 4 };
+enum { FEW_POOLS = 4 };
 
 /* Whether the ULT's stream has nothing else to do, so that it may as well look. relaxed: a racy read */
-static bool may_look_on(abti_es *es)
+static bool may_look_on(const void *es_)
 {
+    const abti_es *es = es_;
     bool is_idle =
         !(abti_load_relaxed(&es->requests) & ~(uint32_t)ABTI_ES_REQ_SEEN) && !abti_has_requests(es->cur) && es->dsched;
     for (int i = 0; is_idle && i < es->dsched->num_pools; i++)
@@ -120,33 +130,21 @@ static bool has_next(const abti_sched *sched)
 /* Whether the ULT may look instead of blocking: all can run at the same time, and its stream has nothing else to do. */
 static bool may_look(ABT_barrier barrier, abti_es *es)
 {
-    return abti_runs_at_once(barrier->num_to_run) && es && es->parent && es->dsched && !has_next(es->dsched) &&
-           may_look_on(es) && es->dsched->num_pools <= FEW_POOLS && !abti_unit_is_tasklet(es->cur) && !es->sleepy;
-}
-
-/* Looks for the end of the round, of which the caller is a part. False: it is to block. */
-static bool look_for_round(ABT_barrier barrier, abti_es *es, uint32_t round)
-{
-    for (int i = 0; i < BARRIER_LOOKS && may_look_on(es); i++) {
-        /* acquire: pairs with the release in abti_barrier_meet */
-        if (abti_load_acquire(&barrier->rounds) != round)
-            return true;
-        abti_cpu_relax();
-    }
-    return false;
+    return abti_runs_at_once(barrier->num_to_run) && es->dsched && !has_next(es->dsched) && may_look_on(es) &&
+           es->dsched->num_pools <= FEW_POOLS && !es->sleepy;
 }
 
 /*
- * The lock is held, and the caller has been counted, but is not the last. True: the round has ended. False: it is to
- * block, and the lock is held.
+ * These two are called with the lock held, when the caller has been counted, but is not the last, which comes later:
+ * the lock publishes that the caller looks. A ULT that returns false is to block, and the lock is held.
  */
 static bool wait_looking(ABT_barrier barrier, abti_es *es)
 {
     uint32_t round = abti_load_relaxed(&barrier->rounds); /* relaxed, as below: the lock is held */
     barrier->num_looks++;
-    abti_look_begin(es, barrier); /* the lock publishes it: the last one, who ends the round, comes later */
+    abti_look_begin(es, barrier);
     abti_spin_unlock(&barrier->lock);
-    bool is_over = look_for_round(barrier, es, round);
+    bool is_over = abti_round_look(&barrier->rounds, round, barrier->num_to_run, may_look_on, es);
     if (!is_over) {
         abti_spin_lock(&barrier->lock);
         is_over = abti_load_relaxed(&barrier->rounds) != round;
@@ -159,18 +157,36 @@ static bool wait_looking(ABT_barrier barrier, abti_es *es)
     return is_over;
 }
 
+static int wait_natively(ABT_barrier barrier)
+{
+    uint32_t round = abti_load_relaxed(&barrier->rounds), learnt; /* relaxed, as below: the lock is held */
+    barrier->num_looks++;
+    barrier->natives_in++;
+    abti_spin_unlock(&barrier->lock);
+    if (!abti_round_await_soon(&barrier->rounds, round, barrier->num_to_run, &barrier->thrift, &learnt)) {
+        abti_spin_lock(&barrier->lock);
+        barrier->num_asleep += abti_load_relaxed(&barrier->rounds) == round;
+        abti_spin_unlock(&barrier->lock);
+        abti_round_sleep(&barrier->rounds, round, &barrier->thrift, learnt);
+    }
+    abti_fetch_add_release(&barrier->natives_out, 1); /* release: pairs with the acquire in abti_barrier_settle */
+    return ABT_SUCCESS;
+}
+
 int abti_barrier_wait_slow(ABT_barrier barrier)
 {
     struct abti_waiter w;
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
     abti_es *es = abti_es_self;
-    bool looks = may_look(barrier, es); /* before the lock, which others wait for */
+    bool looks = w.unit && may_look(barrier, es); /* before the lock, which others wait for */
     abti_spin_lock(&barrier->lock);
     if (abti_barrier_arrive(barrier))
         return abti_barrier_meet(barrier);
+    if (!w.unit)
+        return wait_natively(barrier);
     if (looks && wait_looking(barrier, es))
         return ABT_SUCCESS;
     abti_waitq_push(&barrier->waiters, &w);
-    abti_waiter_park_in_crowd(&w, &barrier->lock, barrier->num);
+    abti_waiter_park(&w, &barrier->lock, NULL);
     return ABT_SUCCESS;
 }

@@ -68,7 +68,7 @@ int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason)
     struct abti_waiter w;
     abti_waiter_init(&w, reason, gate);
     if (abti_gate_enter(gate, &w))
-        abti_waiter_park_in_crowd(&w, &gate->lock, 0);
+        abti_waiter_park(&w, &gate->lock, NULL);
     return ABT_SUCCESS;
 }
 

@@ -7,7 +7,6 @@
 #include "run/block.h"
 #include "run/cancel.h"
 #include "sync/timer.h"
-#include "wait/crowd.h"
 #include "wait/guest.h"
 #include "wait/native.h"
 #include "wait/word.h"
@@ -51,7 +50,7 @@ static void after_await(void *arg)
     uint32_t awake = ABTI_AWAKE;
     abti_store_release(&ult->state, ABT_THREAD_STATE_BLOCKED); /* release: as in abti_after_suspend */
     /*
-     * release: publishes the saved context to the exchange in wake_waiter. acquire: pairs with the release of that
+     * release: publishes the saved context to the exchange in abti_waiter_wake. acquire: pairs with the release of that
      * exchange
      */
     if (!abti_cas_acq_rel(&w->word, &awake, ABTI_ASLEEP))
@@ -151,25 +150,18 @@ static ABTI_NOINLINE void park_ult(struct abti_waiter *w, struct abti_spin *lock
         park_ult_body(es, w, lock, other, false);
 }
 
-/* A ULT parks, and is woken when this returns true. A native thread has released the lock, and is still to wait. */
-ABTI_INLINE bool park_if_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
+void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
     abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     if (ABTI_LIKELY(w->unit != NULL)) {
         park_ult(w, lock, other);
-        return true;
+        return;
     }
     w->ult = NULL;
     abti_spin_unlock(lock);
     if (other)
         abti_waiter_wake_list(other);
-    return false;
-}
-
-void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
-{
-    if (!park_if_ult(w, lock, other))
-        abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
+    abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
 }
 
 ABTI_INLINE void park_to_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next,
@@ -195,12 +187,6 @@ void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_uni
         park_to_observed(es, w, lock, next);
     else
         park_to_body(es, w, lock, next, false);
-}
-
-void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num)
-{
-    if (!park_if_ult(w, lock, NULL))
-        abti_crowd_wait(w->object, &w->word, num);
 }
 
 void abti_waiter_open(struct abti_waiter *w)
@@ -274,45 +260,30 @@ void abti_waiter_finish(struct abti_waiter *w)
         abti_cancel_serve(w->ult);
 }
 
-/* Wakes a waiter, unless it sleeps in a crowd: that crowd is returned for the caller to wake, otherwise NULL. */
-static struct abti_crowd *wake_waiter(struct abti_waiter *w)
+void abti_waiter_wake(struct abti_waiter *w)
 {
     if (ABTI_LIKELY(w->unit != NULL)) {
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-        return NULL;
+        return;
     }
     abti_guest_note();
     abti_unit *ult = w->ult; /* a native thread may go on with the exchange, and the waiter with it */
-    const void *object = w->object;
     /*
      * release: pairs with the acquires in abti_native_is_woken and after_await. acquire: pairs with the releases in
-     * abti_native_wait, sleep_in_crowd and after_await, whose saved context is resumed
+     * abti_native_wait and after_await, whose saved context is resumed
      */
-    uint32_t was = abti_exchange_acq_rel(&w->word, ABTI_WOKEN);
-    if (was == ABTI_IN_CROWD)
-        return abti_crowd_of(object);
-    if (was == ABTI_ASLEEP && ult)
+    if (abti_exchange_acq_rel(&w->word, ABTI_WOKEN) != ABTI_ASLEEP)
+        return;
+    if (ult)
         abti_unblock(ult, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-    else if (was == ABTI_ASLEEP)
+    else
         abti_word_wake(&w->word);
-    return NULL;
-}
-
-void abti_waiter_wake(struct abti_waiter *w)
-{
-    struct abti_crowd *crowd = wake_waiter(w);
-    if (ABTI_UNLIKELY(crowd != NULL))
-        abti_crowd_wake(crowd);
 }
 
 void abti_waiter_wake_all(struct abti_waiter *first)
 {
-    struct abti_crowd *crowd = NULL;
     for (struct abti_waiter *w = first, *next; w; w = next) {
         next = w->next;
-        struct abti_crowd *asleep = wake_waiter(w);
-        crowd = asleep ? asleep : crowd;
+        abti_waiter_wake(w);
     }
-    if (crowd)
-        abti_crowd_wake(crowd);
 }

@@ -12,9 +12,7 @@
  * agree with their waker by `word`:
  *
  *   AWAKE -> ASLEEP          by its thread, before the system call; by a ULT, when it has left its stack
- *   AWAKE -> IN_CROWD        by its thread, before it sleeps on the word of its object's crowd
- *   any -> WOKEN             by its waker, which makes the system call, or resumes the ULT, only if it was ASLEEP, and
- *                            wakes the crowd, once for all of its waiters, if it was IN_CROWD
+ *   any -> WOKEN             by its waker, which makes the system call, or resumes the ULT, only if it was ASLEEP
  *
  * With a deadline, or several objects, several threads may end the wait, and `claim` says which of them does:
  *
@@ -75,14 +73,6 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
  * abti_take_next.
  */
 void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next);
-
-/*
- * Sleeps in the same way, as a waiter of an object that wakes all of its waiters at once, by abti_waiter_wake_all.
- * Native threads among them sleep on one word, so that one system call wakes them. Their `object` is the same. `num`
- * says how many wait for each other, 0 if that is not known. If they are more than there are CPUs, they do not spin
- * first but give way to others a few times.
- */
-void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num);
 
 /*
  * Sleeps in the same way, and no longer than until the deadline. False when that has passed, or when the ULT has been

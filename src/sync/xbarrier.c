@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync/xbarrier.h"
 
-#include "arch/cpu.h"
 #include "base/assert.h"
 #include "sync/looks.h"
-#include "wait/cpus.h"
-#include "wait/crowd.h"
+#include "sync/rounds.h"
 #include "wait/word.h"
-
-/* How often a thread looks before it sleeps. A crowd, which learns to look less, takes twice as long when busy. */
-enum { XBARRIER_LOOKS = 400 };
 
 void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num)
 {
@@ -21,41 +16,13 @@ void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 {
     abti_looks_settle(barrier);
     /* acquire: pairs with the release in leave_barrier, which is the last access of a thread that leaves */
-    abti_spin_until(abti_load_acquire(&barrier->strangers) == 0);
-}
-
-static bool round_is_over(struct ABT_xstream_barrier_opaque *barrier, uint32_t round, uint32_t *now)
-{
-    /*
-     * acquire: pairs with the release of `rounds` in abti_xbarrier_wait, by the last one, which has seen what all the
-     * others did before they came
-     */
-    *now = abti_load_acquire(&barrier->rounds);
-    return (int32_t)(*now - round) > 0;
-}
-
-/* Looks, or gives way in a crowd of more threads than there are CPUs. */
-static bool round_is_over_soon(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
-{
-    uint32_t learnt, now; /* it is behind `round` as long as the last one of an earlier round has not counted yet */
-    if (abti_runs_at_once(barrier->num)) {
-        for (int i = 0; i < XBARRIER_LOOKS; i++) {
-            if (round_is_over(barrier, round, &now))
-                return true;
-            abti_cpu_relax();
-        }
-        return false;
-    }
-    do {
-        if (round_is_over(barrier, round, &now))
-            return true;
-    } while (abti_crowd_await_soon(&barrier->thrift, round, &barrier->rounds, now, barrier->num, NULL, &learnt));
-    return false;
+    abti_spin_until(abti_load_acquire(&barrier->outsiders) == 0);
 }
 
 static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
 {
-    if (round_is_over_soon(barrier, round))
+    uint32_t learnt;
+    if (abti_round_await_soon(&barrier->rounds, round, barrier->num, &barrier->thrift, &learnt))
         return;
     /*
      * Nobody sleeps unseen: this counts itself and then looks at `rounds`, the last one counts that up and then looks
@@ -63,7 +30,7 @@ static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t 
      */
     abti_fetch_add_relaxed(&barrier->sleepers, 1);
     abti_fence_seq_cst();
-    abti_word_await_past(&barrier->rounds, round);
+    abti_round_sleep(&barrier->rounds, round, &barrier->thrift, learnt);
     abti_fetch_add_relaxed(&barrier->sleepers, (uint32_t)-1); /* relaxed: late, it costs a wake */
 }
 
@@ -76,7 +43,7 @@ static void enter_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *e
     if (ABTI_LIKELY(es != NULL))
         abti_look_begin(es, barrier);
     else
-        abti_fetch_add_relaxed(&barrier->strangers, 1); /* relaxed: see above */
+        abti_fetch_add_relaxed(&barrier->outsiders, 1); /* relaxed: see above */
 }
 
 static void leave_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *es)
@@ -84,7 +51,7 @@ static void leave_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *e
     if (ABTI_LIKELY(es != NULL))
         abti_look_end(es);
     else
-        abti_fetch_add_release(&barrier->strangers, (uint32_t)-1); /* release: pairs with abti_xbarrier_fini */
+        abti_fetch_add_release(&barrier->outsiders, (uint32_t)-1); /* release: pairs with abti_xbarrier_fini */
 }
 
 void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
@@ -103,7 +70,7 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     if (arrival % num == num - 1) {
         /*
          * This is an addition, since the last one of the next round may be here before us. release: pairs with the
-         * acquires in round_is_over and abti_word_await_past. acquire: of no use
+         * acquire in abti_round_is_over. acquire: of no use
          */
         abti_fetch_add_acq_rel(&barrier->rounds, 1);
         /* seq_cst: pairs with the fence in wait_for_round. relaxed: the fence orders it */

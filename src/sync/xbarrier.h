@@ -18,10 +18,10 @@ struct ABT_xstream_barrier_opaque {
     _Atomic(uint32_t) rounds;   /* how many are complete. A futex word, which the last one of each round counts up */
     _Atomic(uint32_t) sleepers; /* how many sleep, or are about to */
     uint32_t num;               /* how many meet. Constant */
-    struct abti_thrift thrift;  /* how long they look before they sleep */
+    struct abti_thrift thrift;  /* how long they give way before they sleep */
     ABTI_ALIGNED(ABTI_CACHE_LINE)
     _Atomic(uint64_t) arrived;   /* how many have come so far, in all rounds */
-    _Atomic(uint32_t) strangers; /* how many that are no stream's threads use the barrier */
+    _Atomic(uint32_t) outsiders; /* how many that are no stream's threads use the barrier */
 };
 
 void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num);

@@ -4,28 +4,10 @@
 #include <sched.h>
 #include "arch/cpu.h"
 #include "base/assert.h"
-#include "base/hash.h"
 #include "os/clock.h"
 #include "wait/cpus.h"
-#include "wait/native.h"
-#include "wait/sleeper.h"
 #include "wait/thrift.h"
 #include "wait/word.h"
-
-/*
- * The words that crowds sleep on, by a hash of their objects; each counts how often it was woken. Crowds that share one
- * by chance wake each other now and then, which costs time and nothing else. They are not in the objects, since an
- * object may be gone as soon as one thread of its crowd knows that it is woken.
- */
-static struct abti_crowd {
-    _Atomic(uint32_t) wakes;
-    struct abti_thrift thrift;
-} ABTI_ALIGNED(ABTI_CACHE_LINE) crowds[64];
-
-struct abti_crowd *abti_crowd_of(const void *object)
-{
-    return &crowds[abti_hash((uintptr_t)object >> 4) >> 58];
-}
 
 void abti_crowd_sleep(struct abti_thrift *thrift, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value)
 {
@@ -36,29 +18,6 @@ void abti_crowd_sleep(struct abti_thrift *thrift, uint32_t learnt, _Atomic(uint3
     uint64_t since_ns = abti_clock_mono_ns();
     abti_word_wait(word, value, ABTI_CLOCK_NEVER);
     abti_thrift_learn_sleep(thrift, learnt, abti_clock_mono_ns() - since_ns);
-}
-
-/*
- * Sleeps with the crowd. No wake is lost: if the waker has made this thread's word WOKEN after the look at it, the
- * waker counts after this thread has read the count, so that the sleep ends or does not begin.
- */
-static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word, uint32_t learnt)
-{
-    uint32_t awake = ABTI_AWAKE;
-    /*
-     * This fails when the word is WOKEN. acquire: pairs with the exchange in wake_waiter (sync/waiter.c). release:
-     * pairs with the same exchange; the waker, which reads IN_CROWD there, knows by it that the thread sleeps on the
-     * crowd's word.
-     */
-    if (!abti_cas_acq_rel(word, &awake, ABTI_IN_CROWD))
-        return;
-    for (;;) {
-        /* acquire: pairs with abti_crowd_wake, and keeps the look at the word behind it */
-        uint32_t wakes = abti_load_acquire(&crowd->wakes);
-        if (abti_native_is_woken(word))
-            return;
-        abti_crowd_sleep(&crowd->thrift, learnt, &crowd->wakes, wakes);
-    }
 }
 
 /*
@@ -139,25 +98,4 @@ bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _A
     *learnt = ABTI_LEARNT_BEFORE;
     return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, meanwhile, learnt)
                                   : yields_with_crowd(thrift, sleeps, word, value, num, meanwhile);
-}
-
-void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num)
-{
-    abti_assert(word);
-    struct abti_crowd *crowd = abti_crowd_of(object);
-    /* The word is AWAKE until the waker makes it WOKEN. relaxed: the number only has to change now and then */
-    uint32_t learnt;
-    if (!abti_crowd_await_soon(&crowd->thrift, abti_load_relaxed(&crowd->wakes), word, ABTI_AWAKE, num, NULL, &learnt))
-        sleep_in_crowd(crowd, word, learnt);
-}
-
-void abti_crowd_wake(struct abti_crowd *crowd)
-{
-    abti_assert(crowd);
-    /*
-     * release: pairs with the acquire in sleep_in_crowd. A thread that reads this count sees which words were made
-     * WOKEN before it.
-     */
-    abti_fetch_add_release(&crowd->wakes, 1);
-    abti_word_wake_all(&crowd->wakes);
 }

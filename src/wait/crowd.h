@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Native threads that are all woken at once sleep on one word, so that one system call wakes them. */
+/*
+ * How native threads wait for each other before they sleep: they look at a word, or give way where they are more than
+ * the CPUs, as long as wait/thrift.h has learnt.
+ */
 #ifndef ABTI_WAIT_CROWD_H
 #define ABTI_WAIT_CROWD_H
 
@@ -34,22 +37,5 @@ bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _A
 
 /* Sleeps on the word until a wake, as abti_word_wait, and learns from it how long to look. */
 void abti_crowd_sleep(struct abti_thrift *thrift, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value);
-
-/* The word of a thread that sleeps with its crowd, beside the values of wait/sleeper.h. */
-enum { ABTI_IN_CROWD = 4 };
-
-/* The crowd of an object. It is outside the object, which may be gone as soon as one thread knows that it is woken.
- */
-struct abti_crowd *abti_crowd_of(const void *object);
-
-/*
- * The thread waits, as by abti_native_wait, until its word is WOKEN; while it sleeps the word is IN_CROWD. `num` says
- * how many threads wait for each other, 0 if that is not known. If they are more than there are CPUs, the thread does
- * not spin first but gives way to the others a few times.
- */
-void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num);
-
-/* Wakes the crowd. The caller has made every word WOKEN before; those that were IN_CROWD now learn of it. */
-void abti_crowd_wake(struct abti_crowd *crowd);
 
 #endif

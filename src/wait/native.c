@@ -8,7 +8,7 @@
 
 bool abti_native_is_woken(_Atomic(uint32_t) *word)
 {
-    /* acquire: pairs with the exchange to WOKEN by the waker (wake_waiter in sync/waiter.c) */
+    /* acquire: pairs with the exchange to WOKEN by the waker (abti_waiter_wake in sync/waiter.c) */
     return abti_load_acquire(word) == ABTI_WOKEN;
 }
 
@@ -18,7 +18,7 @@ bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns)
     uint32_t awake = ABTI_AWAKE;
     /*
      * This fails when the word is WOKEN already, or ASLEEP from an earlier wait for the same wake. acquire and release:
-     * both pair with the exchange in wake_waiter (sync/waiter.c).
+     * both pair with the exchange in abti_waiter_wake (sync/waiter.c).
      */
     (void)abti_cas_acq_rel(word, &awake, ABTI_ASLEEP);
     for (bool in_time = true; !abti_native_is_woken(word) && in_time;)

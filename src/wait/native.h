@@ -15,7 +15,7 @@
  * The word may be gone as soon as its thread has seen WOKEN.
  */
 
-/* Whether the wake has come. acquire: pairs with the exchange to WOKEN in wake_waiter (sync/waiter.c). */
+/* Whether the wake has come. acquire: pairs with the exchange to WOKEN in abti_waiter_wake (sync/waiter.c). */
 bool abti_native_is_woken(_Atomic(uint32_t) *word);
 
 /*

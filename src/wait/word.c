@@ -39,12 +39,3 @@ bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t dea
     }
     return true;
 }
-
-void abti_word_await_past(_Atomic uint32_t *word, uint32_t count)
-{
-    abti_assert(word);
-    uint32_t now;
-    /* acquire: pairs with the release by which the caller's partner counts, in abti_xbarrier_wait (sync/xbarrier.c) */
-    while ((int32_t)((now = abti_load_acquire(word)) - count) <= 0)
-        abti_word_wait(word, now, ABTI_CLOCK_NEVER);
-}

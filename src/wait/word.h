@@ -29,7 +29,7 @@ ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
 
 /*
  * Whether the word is no longer `value`. acquire: pairs with the release by which the caller's partner changes it, in
- * wake_waiter (sync/waiter.c), or of the user of ABTX_word_wait
+ * abti_waiter_wake (sync/waiter.c), or of the user of ABTX_word_wait
  */
 ABTI_INLINE bool abti_word_is_changed(const _Atomic(uint32_t) *word, uint32_t value)
 {
@@ -42,11 +42,5 @@ ABTI_INLINE bool abti_word_is_changed(const _Atomic(uint32_t) *word, uint32_t va
  * one sleeper.
  */
 bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_ns);
-
-/*
- * Waits, by the policy, until *word, which only grows, has gone past `count` (modulo 2^32). acquire: pairs with the
- * release by which the word is counted.
- */
-void abti_word_await_past(_Atomic uint32_t *word, uint32_t count);
 
 #endif

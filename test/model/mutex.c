@@ -15,10 +15,8 @@
 #include "sync/mutex_owner.c"
 #include "sync/timer.c"
 #include "sync/waiter.c"
-#include "wait/crowd.c"
 #include "wait/native.c"
 #include "wait/sleeper.c"
-#include "wait/thrift.c"
 #include "wait/word.c"
 
 const char model_name[] = "mutex";

@@ -17,18 +17,23 @@
 #include "sync/gate.c"
 #include "sync/timer.c"
 #include "sync/waiter.c"
-#include "wait/crowd.c"
 #include "run/cancel.c"
 #include "wait/native.c"
 #include "wait/sleeper.c"
-#include "wait/thrift.c"
 #include "wait/word.c"
 
 const char model_name[] = "waiting";
-const char *const model_subjects[] = {"src/sync/waiter.c", "src/sync/waiter.h",   "src/sync/waitq.h",
-                                      "src/sync/gate.c",   "src/sync/gate.h",     "src/sync/timer.c",
-                                      "src/sync/timer.h",  "src/sync/eventual.c", "src/sync/eventual_any.c",
-                                      "src/wait/native.c", "src/wait/crowd.c",    0};
+const char *const model_subjects[] = {"src/sync/waiter.c",
+                                      "src/sync/waiter.h",
+                                      "src/sync/waitq.h",
+                                      "src/sync/gate.c",
+                                      "src/sync/gate.h",
+                                      "src/sync/timer.c",
+                                      "src/sync/timer.h",
+                                      "src/sync/eventual.c",
+                                      "src/sync/eventual_any.c",
+                                      "src/wait/native.c",
+                                      0};
 
 enum { DEADLINE_NS = 1500 };
 
@@ -174,7 +179,7 @@ static void thread_and_setters(int index)
     }
 }
 
-static void threads_in_crowd(int index)
+static void two_threads(int index)
 {
     if (index < 2) {
         wait_for_one();
@@ -234,7 +239,7 @@ const struct model_program model_programs[] = {
     {"a ULT waits for one", 2, 2000, for_first, two_streams, 0},
     {"a thread waits until a deadline", 3, 2000, nobody, thread_and_setters, 0},
     {"a ULT is cancelled", 2, 2000, with_canceller, cancelled, 0},
-    {"threads in a crowd", 3, 2000, nobody, threads_in_crowd, 0},
+    {"two threads wait for one", 3, 2000, nobody, two_threads, 0},
     {0},
 };
 

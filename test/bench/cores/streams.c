@@ -8,16 +8,27 @@
  * and after; the others have one that makes work for all.
  */
 #include <abt.h>
+#include <pthread.h>
 #include <string.h>
 #include "marks.h"
 
 enum { MAX_STREAMS = 256, UNITS = 256, GRAINS = 1024 };
 enum kind {
-    PRIVATE, /* each stream has a private pool */
-    OWN,     /* a pool of its own that others may use, too */
-    SHARED,  /* all streams have one pool */
-    STEALING /* each has a pool of its own and takes from all others */
+    PRIVATE,  /* each stream has a private pool */
+    OWN,      /* a pool of its own that others may use, too */
+    SHARED,   /* all streams have one pool */
+    STEALING, /* each has a pool of its own and takes from all others */
+    NATIVE    /* native threads in place of ULTs */
 };
+
+static const struct work {
+    const char *name;
+    enum kind kind;
+    int is_team;
+    int operations; /* of one call */
+    void (*call)(long me);
+    void (*before)(long me); /* what is measured follows without a meeting */
+} * work;
 
 static int num;
 static long size;
@@ -157,6 +168,55 @@ static void xstream_barrier(long me)
     ABT_xstream_barrier_wait(stream_barrier);
 }
 
+/*
+ * Barriers after a member that came late: it had to sleep, and so had all others. What is measured begins ten rounds
+ * later, without a pause, and is to be a steady round.
+ */
+static void word_barrier(long me)
+{
+    (void)me;
+    static _Atomic(uint32_t) arrived, rounds;
+    uint32_t round = rounds;
+    if (atomic_fetch_add(&arrived, 1) + 1 == (uint32_t)num * (round + 1)) {
+        rounds = round + 1;
+        ABTX_word_wake(&rounds, UINT32_MAX);
+    } else {
+        while (rounds == round)
+            ABTX_word_wait(&rounds, round, (uint32_t)num, ABT_TRUE, NULL, NULL);
+    }
+}
+
+static void come_late(long me, long ns)
+{
+    if (me == num - 1)
+        nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
+}
+
+static void disturb(long me)
+{
+    for (int i = 0; i < 20; i++)
+        work->call(me);
+    come_late(me, 100000);
+    for (int i = 0; i < 10; i++)
+        work->call(me);
+}
+
+enum { OFTEN = 100 };
+
+static void late_barriers(long me)
+{
+    come_late(me, 20000);
+    for (int i = 0; i < OFTEN; i++)
+        ult_barrier(me);
+}
+
+static void late_xbarriers(long me)
+{
+    come_late(me, 20000);
+    for (int i = 0; i < OFTEN; i++)
+        xstream_barrier(me);
+}
+
 /* --- One that makes work for all --- */
 
 static void give(long grain)
@@ -210,13 +270,7 @@ static void fib(long me)
     fib_ult(&fib);
 }
 
-static const struct work {
-    const char *name;
-    enum kind kind;
-    int is_team;
-    int operations; /* of one call */
-    void (*call)(long me);
-} works[] = {
+static const struct work works[] = {
     {"create", PRIVATE, 1, UNITS, create},
     {"create-own", OWN, 1, UNITS, create},
     {"create-shared", SHARED, 1, UNITS, create},
@@ -227,13 +281,19 @@ static const struct work {
     {"mutex", PRIVATE, 1, 1, one_mutex},
     {"barrier", PRIVATE, 1, 1, ult_barrier},
     {"xbarrier", PRIVATE, 1, 1, xstream_barrier},
+    {"barrier-late", PRIVATE, 1, 1, ult_barrier, disturb},
+    {"xbarrier-late", PRIVATE, 1, 1, xstream_barrier, disturb},
+    {"barrier-often", PRIVATE, 1, OFTEN, late_barriers},
+    {"xbarrier-often", PRIVATE, 1, OFTEN, late_xbarriers},
+    {"native-barrier", NATIVE, 1, 1, ult_barrier},
+    {"native-late", NATIVE, 1, 1, ult_barrier, disturb},
+    {"word-barrier", PRIVATE, 1, 1, word_barrier},
+    {"word-late", PRIVATE, 1, 1, word_barrier, disturb},
     {"timers", PRIVATE, 1, UNITS, timers},
     {"give", STEALING, 0, GRAINS, give_empty},
     {"give-2us", STEALING, 0, GRAINS, give_grains},
     {"fib", STEALING, 0, FIB_FORKS, fib},
 };
-static const struct work *work;
-
 /* They spin, unless two of them may be on one stream. */
 static void meet_team(int team)
 {
@@ -250,12 +310,16 @@ static void run(void *arg)
     for (long i = 0; i < (size + 3) / 4; i++)
         work->call(me);
     meet_team(team);
+    if (work->before)
+        work->before(me);
     if (me == 0)
         begin();
-    meet_team(team);
+    if (!work->before)
+        meet_team(team);
     for (long i = 0; i < size; i++)
         work->call(me);
-    meet_team(team);
+    if (!work->before)
+        meet_team(team);
     if (me == 0)
         end(work->name, num, (double)size * work->operations * team);
     meet_team(team);
@@ -267,6 +331,21 @@ static void start(void *arg)
     ABT_thread thread;
     ABT_thread_create(pools[(long)arg], run, arg, ABT_THREAD_ATTR_NULL, &thread);
     ABT_thread_free(&thread);
+}
+
+static void *run_native(void *arg)
+{
+    run(arg);
+    return NULL;
+}
+
+static void run_natives(void)
+{
+    pthread_t threads[MAX_STREAMS];
+    for (long i = 0; i < num; i++)
+        pthread_create(&threads[i], NULL, run_native, (void *)i);
+    for (int i = 0; i < num; i++)
+        pthread_join(threads[i], NULL);
 }
 
 static void make_pools(void)
@@ -301,7 +380,7 @@ static void make_streams(void)
     }
 }
 
-static void run_all(void)
+static void run_units(void)
 {
     ABT_thread threads[MAX_STREAMS];
     int team = work->is_team ? num : 1;
@@ -310,6 +389,16 @@ static void run_all(void)
                           ABT_THREAD_ATTR_NULL, &threads[i]);
     for (int i = 0; i < team; i++)
         ABT_thread_free(&threads[i]);
+}
+
+static void run_on_streams(void)
+{
+    make_pools();
+    make_streams();
+    ABT_self_set_associated_pool(starts[0]); /* from which no other stream takes */
+    run_units();
+    for (int i = 1; i < num; i++)
+        ABT_xstream_free(&streams[i]);
 }
 
 int main(int argc, char **argv)
@@ -327,12 +416,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < num; i++)
         ABT_mutex_create(&mutexes[i]);
     ABT_xstream_self(&streams[0]);
-    make_pools();
-    make_streams();
-    ABT_self_set_associated_pool(starts[0]); /* from which no other stream takes */
-    run_all();
-    for (int i = 1; i < num; i++)
-        ABT_xstream_free(&streams[i]);
+    if (work->kind == NATIVE)
+        run_natives();
+    else
+        run_on_streams();
     for (int i = 0; i < num; i++)
         ABT_mutex_free(&mutexes[i]);
     ABT_key_free(&key);

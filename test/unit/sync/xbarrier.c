@@ -41,7 +41,7 @@ static void meet(const char *when)
     is_int(atomic_load(&errors), 0, "%s: all come to each of %d rounds", when, atomic_load(&last_round));
     ok(barrier.arrived % MEET == 0 && barrier.rounds == (uint32_t)(barrier.arrived / MEET), "all are counted");
     abti_xbarrier_fini(&barrier);
-    is_int(atomic_load(&barrier.strangers), 0, "nobody is inside");
+    is_int(atomic_load(&barrier.outsiders), 0, "nobody is inside");
     is_int(atomic_load(&barrier.sleepers), 0, "nor asleep");
 }
 
@@ -63,7 +63,7 @@ static void test_one(void)
 {
     abti_xbarrier_init(&barrier, 1);
     abti_xbarrier_wait(&barrier);
-    ok(barrier.arrived == 0 && barrier.rounds == 0 && barrier.strangers == 0, "one thread needs no barrier");
+    ok(barrier.arrived == 0 && barrier.rounds == 0 && barrier.outsiders == 0, "one thread needs no barrier");
 }
 
 /* A thread has come for the next round before the last one of this round says that it is complete. */
@@ -93,11 +93,11 @@ static void test_end(void)
 
     abti_xbarrier_init(&barrier, 2);
     atomic_store(&has_returned, false);
-    atomic_store(&barrier.strangers, 1);
+    atomic_store(&barrier.outsiders, 1);
     start(&actor, NATIVE, end, NULL);
     nap_us(20000);
     ok(!atomic_load(&has_returned), "a barrier does not end while a thread is inside");
-    atomic_store(&barrier.strangers, 0);
+    atomic_store(&barrier.outsiders, 0);
     finish(&actor);
     ok(atomic_load(&has_returned), "and then it does");
     atomic_store(&has_returned, false);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync/rounds.h"
+
+#include "arch/cpu.h"
+#include "wait/cpus.h"
+
+/*
+ * How often a thread looks before it sleeps, for each of the others: as long as their wakes take, one after another.
+ * The last one, which wakes them, comes to the next round that much later; who looks for less sleeps again by then, and
+ * so for ever. Looks that learn to be fewer take twice as long on a busy machine. MOST is about a millisecond.
+ */
+enum { LOOKS_FOR_EACH = 400, MOST_LOOKS = 60000, LOOKS_BETWEEN = 16 };
+
+bool abti_round_look(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_look)(const void *arg),
+                     const void *arg)
+{
+    uint32_t looks = num < MOST_LOOKS / LOOKS_FOR_EACH ? LOOKS_FOR_EACH * (num - 1) : MOST_LOOKS, now;
+    for (uint32_t i = 0; i < looks; i++) {
+        if (abti_round_is_over(rounds, round, &now))
+            return true;
+        if (i % LOOKS_BETWEEN == LOOKS_BETWEEN - 1 && may_look && !may_look(arg))
+            return false;
+        abti_cpu_relax();
+    }
+    return false;
+}
+
+bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, struct abti_thrift *thrift,
+                           uint32_t *learnt)
+{
+    *learnt = ABTI_LEARNT_BEFORE;
+    if (abti_runs_at_once(num))
+        return abti_round_look(rounds, round, num, NULL, NULL);
+    uint32_t now; /* it is behind `round` as long as the last one of an earlier round has not counted yet */
+    do {
+        if (abti_round_is_over(rounds, round, &now))
+            return true;
+    } while (abti_crowd_await_soon(thrift, round, rounds, now, num, NULL, learnt));
+    return false;
+}
+
+void abti_round_sleep(_Atomic(uint32_t) *rounds, uint32_t round, struct abti_thrift *thrift, uint32_t learnt)
+{
+    uint32_t now;
+    while (!abti_round_is_over(rounds, round, &now))
+        abti_crowd_sleep(thrift, learnt, rounds, now);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How threads that meet again and again wait for the end of a round. The last one to come counts the round up, with
+ * release; who waits looks at the count, and sleeps on it as a futex word. The first round is 0.
+ */
+#ifndef ABTI_SYNC_ROUNDS_H
+#define ABTI_SYNC_ROUNDS_H
+
+#include "wait/crowd.h"
+
+/*
+ * Whether the round is over. *now is the count. acquire: pairs with the release in abti_barrier_meet and
+ * abti_xbarrier_wait
+ */
+ABTI_INLINE bool abti_round_is_over(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t *now)
+{
+    *now = abti_load_acquire(rounds);
+    return (int32_t)(*now - round) > 0;
+}
+
+/*
+ * Looks for the end of a round of `num` threads, which can run at the same time, as long as `may_look(arg)` says, now
+ * and then. NULL: that is always. False: the caller is to sleep or to block.
+ */
+bool abti_round_look(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_look)(const void *arg),
+                     const void *arg);
+
+/* Looks, or gives way in a crowd of more threads than there are CPUs. False: *learnt is for abti_round_sleep. */
+bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, struct abti_thrift *thrift,
+                           uint32_t *learnt);
+
+/* Sleeps until the round is over. The caller has told those that may end it. */
+void abti_round_sleep(_Atomic(uint32_t) *rounds, uint32_t round, struct abti_thrift *thrift, uint32_t learnt);
+
+#endif
