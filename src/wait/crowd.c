@@ -38,11 +38,13 @@ static bool crowd_gives_way(void)
  * learnt as one that was better looked away, while what is to be learnt is that looks take the CPU from others.
  */
 static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
-                             const struct abti_meanwhile *meanwhile, uint32_t *learnt)
+                             uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
     enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile */
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
     bool changed = abti_word_is_changed(word, value), goes_on = true;
+    if (leave.times == 0)
+        return changed;
     for (uint32_t i = 0; i < leave.times && !changed && goes_on; i++) {
         if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
             i = 0;
@@ -55,7 +57,7 @@ static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const 
     }
     *learnt = goes_on ? leave.level : ABTI_LEARNT_BEFORE;
     if (changed || !goes_on)
-        abti_thrift_learn_looks(thrift, leave.level, goes_on);
+        abti_thrift_learn_looks(thrift, leave.level, num, goes_on);
     return changed;
 }
 
@@ -96,6 +98,6 @@ bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _A
 {
     abti_assert(thrift && word && learnt);
     *learnt = ABTI_LEARNT_BEFORE;
-    return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, meanwhile, learnt)
+    return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, num, meanwhile, learnt)
                                   : yields_with_crowd(thrift, sleeps, word, value, num, meanwhile);
 }

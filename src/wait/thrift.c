@@ -14,24 +14,6 @@ static void thrift_learn(struct abti_thrift *thrift, uint32_t level, bool woken)
         (void)abti_cas_relaxed(&thrift->level, &level, next);
 }
 
-struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes)
-{
-    uint32_t level = abti_load_relaxed(&thrift->level);
-    bool again = level > ABTI_THRIFT_MOST || wakes % ABTI_THRIFT_AGAIN == 0;
-    return (struct abti_thrift_leave){
-        .times = again ? (uint32_t)ABTI_THRIFT_LOOKS : (uint32_t)ABTI_THRIFT_LOOKS >> level, .level = level};
-}
-
-void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level, bool pays)
-{
-    thrift_learn(thrift, level, pays);
-}
-
-void abti_thrift_learn_sleep(struct abti_thrift *thrift, uint32_t level, uint64_t slept_ns)
-{
-    thrift_learn(thrift, level, slept_ns < ABTI_THRIFT_SHORT_NS);
-}
-
 /*
  * Lets the next waits of the crowd begin with sleep, since this one took too long. There are twice as many of them each
  * time, unless the crowd gets on without that for as many waits in between.
@@ -57,15 +39,45 @@ static void gain_patience(struct abti_thrift *thrift)
         abti_store_relaxed(&thrift->waits_asleep, waits - 1);
 }
 
+/* Whether the wait is one of those that begin with sleep. */
+static bool sleeps_at_once(struct abti_thrift *thrift, uint32_t level)
+{
+    if (level > ABTI_THRIFT_MOST)
+        abti_store_relaxed(&thrift->level, level - 1); /* another thread may do so at the same time */
+    return level > ABTI_THRIFT_MOST;
+}
+
+struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes)
+{
+    uint32_t level = abti_load_relaxed(&thrift->level);
+    if (sleeps_at_once(thrift, level))
+        return (struct abti_thrift_leave){.times = 0, .level = level};
+    uint32_t saved = wakes % ABTI_THRIFT_AGAIN == 0 ? 0 : level;
+    return (struct abti_thrift_leave){.times = (uint32_t)ABTI_THRIFT_LOOKS >> saved, .level = level};
+}
+
+void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level, uint32_t num, bool pays)
+{
+    if (!pays) {
+        lose_patience(thrift, level, num);
+        return;
+    }
+    thrift_learn(thrift, level, true);
+    gain_patience(thrift);
+}
+
+void abti_thrift_learn_sleep(struct abti_thrift *thrift, uint32_t level, uint64_t slept_ns)
+{
+    thrift_learn(thrift, level, slept_ns < ABTI_THRIFT_SHORT_NS);
+}
+
 /* One yield is always tried, since it costs less than to sleep and be woken. */
 struct abti_thrift_leave abti_thrift_allow_yields(struct abti_thrift *thrift, uint32_t wakes, uint32_t num,
                                                   uint32_t cpus)
 {
     uint32_t level = abti_load_relaxed(&thrift->level);
-    if (level > ABTI_THRIFT_MOST) {
-        abti_store_relaxed(&thrift->level, level - 1); /* another thread may do so at the same time */
+    if (sleeps_at_once(thrift, level))
         return (struct abti_thrift_leave){.times = 0, .level = level};
-    }
     uint32_t saved = wakes % ABTI_THRIFT_AGAIN == 0 ? 0 : level;
     uint32_t yields = (uint32_t)ABTI_THRIFT_YIELDS >> saved;
     return (struct abti_thrift_leave){.times = yields > 0 ? yields : 1,

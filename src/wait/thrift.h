@@ -27,7 +27,7 @@ enum {
     ABTI_THRIFT_YIELD_ALONE_NS = 2000,  /* a yield that took less has found nobody else */
     ABTI_THRIFT_YIELD_NS = 400000,      /* all yields together take no longer than this, below a time slice, */
     ABTI_THRIFT_YIELD_EACH_NS = 10000,  /* and this for each thread of the crowd on a CPU */
-    ABTI_THRIFT_LEAST_MEETINGS = 16,    /* after that the waits of so many meetings begin with sleep, */
+    ABTI_THRIFT_LEAST_MEETINGS = 16,    /* after that, or looks that lost the CPU, so many begin with sleep, */
     ABTI_THRIFT_MOST_MEETINGS = 4096,   /* of twice as many each time, up to this number */
     ABTI_THRIFT_MOST_THREADS = 65536,   /* more threads count as that number, so that no product overflows */
 };
@@ -53,10 +53,10 @@ struct abti_thrift_leave {
 struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes);
 
 /*
- * Tells that the looks, which were allowed when the crowd had learnt `level`, have not failed; or, if they do not pay,
- * that another program had the CPU for long meanwhile.
+ * Tells that the looks, which were allowed to `num` threads when the crowd had learnt `level`, have not failed; or, if
+ * they do not pay, that another program had the CPU for long meanwhile.
  */
-void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level, bool pays);
+void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level, uint32_t num, bool pays);
 
 /* Tells that they have failed, and how long the thread slept then. */
 void abti_thrift_learn_sleep(struct abti_thrift *thrift, uint32_t level, uint64_t slept_ns);
