@@ -6,6 +6,7 @@ mpi_sources = \
 	addons/mpi/src/blocks.h \
 	addons/mpi/src/call.c \
 	addons/mpi/src/call.h \
+	addons/mpi/src/continue.c \
 	addons/mpi/src/debug.h \
 	addons/mpi/src/fatal.c \
 	addons/mpi/src/fatal.h \
@@ -18,13 +19,13 @@ mpi_sources = \
 	addons/mpi/src/region.c \
 	addons/mpi/src/region.h \
 	addons/mpi/src/ucx.c
-mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/src $(addon_delays)
+mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/include -I$(srcdir)/addons/mpi/src $(addon_delays)
 if ASSERT
 mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
 endif
 # The names of the MPI library are defined anew, to be found before it.
 mpi_cflags = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default
-mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^(P?MPIX?_|ucp_worker_progress$$)' -Wl,-z,nodelete $(LDFLAGS_DEFS) '-Wl,-rpath,$$ORIGIN' \
+mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^(P?MPIX?_|ABTMPI_|ucp_worker_progress$$)' -Wl,-z,nodelete $(LDFLAGS_DEFS) '-Wl,-rpath,$$ORIGIN' \
 	$(link_with_libabt)
 mpis =
 
@@ -54,6 +55,10 @@ libabtmpi_mpich_la_DEPENDENCIES = libabt.la
 libabtmpi_mpich_la_LIBADD = $(mpich_LIBS)
 endif
 
+if HAVE_ABTMPI
+include_HEADERS += addons/mpi/include/abtmpi.h
+endif
+
 # ---- Rules for each MPI ----------------------------------------------------------------------------------------------
 
 mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
@@ -61,7 +66,7 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
-mpi_test_names = between cancel crowd dies errors groups mixed onesided peers plain region streams suspend tool unaware waits
+mpi_test_names = between cancel continue crowd dies errors groups mixed onesided peers plain region streams suspend tool unaware waits
 mpi_test_names_of_mpich = four
 mpi_test_names_of_openmpi = spawn yields
 # With libabtio on the same streams.
@@ -76,7 +81,7 @@ endif
 mpi_test_names_of_fortran = fortran
 mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi)) \
 	$(if $($(mpi)_FORT),$(mpi_test_names_of_fortran))))
-mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test -I$(srcdir)/addons/io/include
+mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/include -I$(srcdir)/addons/mpi/test -I$(srcdir)/addons/io/include
 # A program is linked with libabt even if it calls nothing there, but for one that knows nothing of it.
 mpi_test_needed = -Wl,--no-as-needed
 mpi_test_needs = addons/mpi/test/job.h test/tap.h test/watchdog.h test/sanitizers.h libabt.la

@@ -109,16 +109,32 @@ static void progress_count_down(void)
     (void)before;
 }
 
-/* Wakes those that were not to be woken yet when their waits ended. */
+/* Lets the ULT of a wait that has ended go on, after which the wait may be gone. False: it cannot now. */
+static bool wait_go(abtmpi_wait *wait)
+{
+    if (wait->begin) {
+        if (!wait->begin(wait))
+            return false;
+        progress_count_down();
+        return true;
+    }
+    if (!wait_is_suspended(wait))
+        return false;
+    progress_count_down();
+    progress_wake(wait->thread);
+    return true;
+}
+
+/* Those that could not go on when their waits ended. */
 static void progress_wake_late(void)
 {
-    for (abtmpi_wait *wait = progress_late.first, *next; wait; wait = next) {
+    progress_list late = progress_late;
+
+    progress_late = (progress_list){NULL, NULL};
+    for (abtmpi_wait *wait = late.first, *next; wait; wait = next) {
         next = wait->next;
-        if (wait_is_suspended(wait)) {
-            list_remove(&progress_late, wait);
-            progress_count_down();
-            progress_wake(wait->thread);
-        }
+        if (!wait_go(wait))
+            list_add(&progress_late, wait);
     }
 }
 
@@ -136,18 +152,14 @@ static void wait_end(abtmpi_wait *wait)
     bool looks = atomic_exchange_explicit(&wait->state, WAIT_DONE, memory_order_acq_rel) == WAIT_LOOKS;
     if (looks)
         return; /* the ULT counts down when it sees that */
-    if (wait_is_suspended(wait)) {
-        progress_count_down();
-        progress_wake(wait->thread);
-    } else {
+    if (!wait_go(wait))
         list_add(&progress_late, wait);
-    }
 }
 
 static void part_done(abtmpi_wait *wait, abtmpi_part *part)
 {
     abtmpi_assert(wait->left > 0);
-    if (--wait->left == 0 || part->code != MPI_SUCCESS)
+    if (--wait->left == 0 || (part->code != MPI_SUCCESS && !wait->begin))
         wait_end(wait);
 }
 
@@ -170,7 +182,7 @@ static void progress_take(void)
     /* relaxed: a newcomer that is missed is found at the next look. */
     if (!atomic_load_explicit(&progress_coming, memory_order_relaxed))
         return;
-    /* acquire: pairs with the release in abtmpi_progress_wait. */
+    /* acquire: pairs with the release in progress_hand_in. */
     abtmpi_wait *wait = atomic_exchange_explicit(&progress_coming, NULL, memory_order_acquire);
     for (abtmpi_wait *next; wait; wait = next) {
         next = wait->next;
@@ -220,9 +232,13 @@ static void wait_abandon(abtmpi_wait *wait)
 {
     ABT_unit_id id = 0;
 
+    wait->code = MPI_ERR_OTHER;
+    if (wait->begin) {
+        fprintf(stderr, "libabtmpi: MPI_Finalize: %d operations of %s are not done\n", wait->left, wait->call);
+        return;
+    }
     ABT_thread_get_id(wait->thread, &id);
     fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " still waits in %s\n", (uint64_t)id, wait->call);
-    wait->code = MPI_ERR_OTHER;
 }
 
 static void progress_abandon(progress_list *list)
@@ -255,7 +271,7 @@ static bool progress_look(void)
 
 static void progress_set_pause(int64_t pause)
 {
-    /* seq_cst: before the load of progress_in_flight in progress_rest; the other side is abtmpi_progress_wait. */
+    /* seq_cst: before the load of progress_in_flight in progress_rest; the other side is progress_hand_in. */
     atomic_store_explicit(&progress_pause, pause, memory_order_seq_cst);
     ABTX_driver_set_max_sleep(progress_driver, pause);
 }
@@ -266,7 +282,7 @@ static void progress_rest(bool found)
     /* relaxed: all writers mean well, and a wrong word lasts until the next pause. */
     int64_t pause = atomic_load_explicit(&progress_pause, memory_order_relaxed);
 
-    /* seq_cst: as below, whose other side is abtmpi_progress_wait. */
+    /* seq_cst: as below, whose other side is progress_hand_in. */
     if (atomic_load_explicit(&progress_in_flight, memory_order_seq_cst) == 0) {
         if (pause == ABTX_FOREVER)
             return;
@@ -453,15 +469,13 @@ static bool progress_is_scheduler(const abtmpi_wait *wait)
     return pool == ABT_POOL_NULL;
 }
 
-void abtmpi_progress_wait(abtmpi_wait *wait)
+/* Gives the wait to the engine. False: MPI_Finalize has been called. */
+static bool progress_hand_in(abtmpi_wait *wait)
 {
     abtmpi_assert(wait->ask ? wait->num == 0 : wait->left > 0 && wait->left <= wait->num);
-    progress_time();
-    ABT_self_get_thread(&wait->thread);
     if (!progress_count_up()) {
-        wait_abandon(wait);
         progress_count_down();
-        return;
+        return false;
     }
     /* relaxed: the exchange checks it. */
     abtmpi_wait *head = atomic_load_explicit(&progress_coming, memory_order_relaxed);
@@ -473,6 +487,23 @@ void abtmpi_progress_wait(abtmpi_wait *wait)
     /* seq_cst: after the addition in progress_count_up. */
     if (atomic_load_explicit(&progress_pause, memory_order_seq_cst) > PROGRESS_PAUSE_NS)
         progress_set_pause(PROGRESS_PAUSE_NS);
+    return true;
+}
+
+bool abtmpi_progress_hand_in(abtmpi_wait *wait)
+{
+    atomic_init(&wait->state, WAIT_SUSPENDED);
+    return progress_hand_in(wait);
+}
+
+void abtmpi_progress_wait(abtmpi_wait *wait)
+{
+    progress_time();
+    ABT_self_get_thread(&wait->thread);
+    if (!progress_hand_in(wait)) {
+        wait_abandon(wait);
+        return;
+    }
     bool is_done = progress_look_alone(wait);
     while (!is_done && progress_is_scheduler(wait)) {
         ABTX_self_sleep(PROGRESS_PAUSE_NS);

@@ -35,6 +35,8 @@ typedef struct abtmpi_wait {
     bool is_watched; /* the engine looks only, and leaves it to the ULT to complete them */
     int (*ask)(void *arg, int *found); /* the question, if there are no parts; it returns a code of MPI */
     void *arg;
+    bool (*begin)(struct abtmpi_wait *wait); /* NULL; or there is no ULT: makes one when all requests are done, also
+                                                after an error. False: it cannot now */
     int code; /* MPI_SUCCESS; or why the wait has ended without a result, or the question's code */
     struct abtmpi_wait *next, *prev; /* the engine's from here on */
     int added;                       /* how many parts are in blocks, or have been */
@@ -52,6 +54,9 @@ void abtmpi_progress_end(void);
 
 /* Suspends the calling ULT until what the caller has filled in down to arg, the rest being 0, has come. */
 void abtmpi_progress_wait(abtmpi_wait *wait);
+
+/* The same without a ULT: `begin` is called once when the wait has ended. False: MPI_Finalize has been called. */
+bool abtmpi_progress_hand_in(abtmpi_wait *wait);
 
 /* The time in nanoseconds. */
 int64_t abtmpi_progress_now(void);
