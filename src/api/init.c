@@ -324,7 +324,6 @@ void abti_init_leave(void)
 /* The primary scheduler's pools go with it, whether or not others use them or their automatic flags are set. */
 static void destroy_primary_sched(abti_sched *sched)
 {
-    /* relaxed: no other stream is left */
     for (int i = 0; i < sched->num_pools; i++) {
         sched->pools[i]->automatic = true;
         abti_store_relaxed(&sched->pools[i]->num_scheds, 1);

@@ -158,7 +158,6 @@ bool abti_misuse_of_private(abti_pool *pool, const char *function)
 {
     char caller[TEXT], problem[2 * TEXT];
     int rank = abti_pool_is_private(pool) ? abti_pool_foreign_rank(abti_es_self, pool) : -1;
-    /* relaxed: it orders nothing */
     if (rank < 0 || abti_load_relaxed(&pool->is_reported))
         return false;
     abti_store_relaxed(&pool->is_reported, true);

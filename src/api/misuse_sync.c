@@ -213,7 +213,6 @@ void abti_misuse_note_unlocks(ABT_mutex mutex)
 void abti_misuse_of_rwlock(ABT_rwlock rwlock, bool writes, const char *function)
 {
     const void *self = abti_mutex_self();
-    /* relaxed: the caller asks of itself */
     if (abti_load_relaxed(&rwlock->writer) == self)
         abti_misuse_tell(function, rwlock, ABTI_HANDLE_RWLOCK, "is locked by the caller");
     else if (writes && abti_held_has(self, rwlock))
@@ -256,7 +255,6 @@ static bool has_mutex(const void *unit, const void *lock)
 static bool has_rwlock(const void *unit, const void *lock)
 {
     struct ABT_rwlock_opaque copy;
-    /* relaxed: as above */
     return abti_peek(&copy, lock, sizeof(copy)) && (abti_load_relaxed(&copy.writer) == unit || copy.readers > 0);
 }
 

@@ -80,7 +80,6 @@ static struct deque_sets *sets_of_chunk(struct chunk *chunk)
     return (struct deque_sets *)(void *)&chunk->deques[CHUNK_DEQUES][SETS_AT];
 }
 
-/* relaxed: as in deque_of_number */
 static struct deque_sets *sets_of(const struct abti_deque *deque)
 {
     return sets_of_chunk(abti_load_relaxed(&workers.chunks[deque->number / CHUNK_DEQUES]));

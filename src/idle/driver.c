@@ -422,7 +422,6 @@ static void detach_all(ABTX_driver driver)
 
 void abti_drivers_forget(void)
 {
-    /* relaxed: there is no other thread */
     for (int i = 0; i < ABTX_MAX_DRIVERS; i++) {
         if (drivers[i])
             abti_store_relaxed(&drivers[i]->leader, 0);

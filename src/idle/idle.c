@@ -33,7 +33,6 @@ static void leave_driver(struct abti_callee *c)
         abti_leader_leave(abti_es_self, c);
 }
 
-/* relaxed: the ES itself stores it */
 bool abti_idle_may_call(const abti_es *es, const struct ABTX_driver_opaque *driver)
 {
     return driver->ops.any_thread || !abti_load_relaxed(&es->carried.is_away);
@@ -134,7 +133,6 @@ bool abti_idle_cancel(abti_es *es)
 
 bool abti_idle_has_calls(abti_es *es)
 {
-    /* relaxed: a racy read */
     return abti_load_relaxed(&es->idle->has_wait) || abti_load_relaxed(&es->idle->sources) ||
            abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
 }
@@ -402,7 +400,6 @@ void abti_idle_init(struct abti_idle *idle)
 {
     abti_spin_init(&idle->lock, ABTI_RANK_IDLE);
     abti_spin_init(&idle->sources_lock, ABTI_RANK_ASK);
-    /* relaxed: nobody knows the ES yet */
     abti_store_relaxed(&idle->spin_ns, -1);
     abti_store_relaxed(&idle->period_ns, ABTI_CLOCK_NEVER);
 }

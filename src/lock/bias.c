@@ -112,7 +112,6 @@ bool abti_bias_trylock(struct abti_bias *lock, struct abti_bias_user *me)
 {
     if (abti_bias_enter(lock, me))
         return true;
-    /* relaxed: a racy read comes first */
     if (abti_load_relaxed(&lock->spin.word) & ABTI_SPIN_HELD || !abti_spin_trylock(&lock->spin))
         return false;
     bias_exclude(lock, me);

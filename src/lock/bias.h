@@ -58,7 +58,6 @@ void abti_bias_ask(void);
 /* Leaves the lock that the caller has entered by the bias. */
 ABTI_INLINE void abti_bias_leave(struct abti_bias_user *me)
 {
-    /* relaxed: it is the caller's own word */
     if (ABTI_BUILD_ASSERT)
         abti_lockrank_leave(&abti_load_relaxed(&me->inside)->spin);
     /* release: pairs with the acquire in take_away (lock/bias.c) */
@@ -115,7 +114,6 @@ ABTI_INLINE void abti_bias_lock(struct abti_bias *lock, struct abti_bias_user *m
 
 ABTI_INLINE void abti_bias_unlock(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    /* relaxed: it is the caller's own word */
     if (ABTI_LIKELY(me && abti_load_relaxed(&me->inside) == lock))
         abti_bias_leave(me);
     else

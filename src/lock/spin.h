@@ -48,7 +48,6 @@ unsigned abti_spin_wait(struct abti_spin *lock, unsigned step);
 
 ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
 {
-    /* relaxed: the rank in the word never changes */
     uint32_t unlocked = ABTI_BUILD_ASSERT ? abti_load_relaxed(&lock->word) & ~(uint32_t)ABTI_SPIN_HELD : 0;
     /* acquire: pairs with the release in abti_spin_unlock */
     bool taken = abti_cas_word(&lock->word, &unlocked, unlocked | ABTI_SPIN_HELD);
@@ -59,7 +58,6 @@ ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
 
 ABTI_INLINE void abti_spin_lock(struct abti_spin *lock)
 {
-    /* relaxed: the rank in the word never changes */
     if (ABTI_BUILD_ASSERT)
         abti_lockrank_check(lock, abti_lockrank_of(abti_load_relaxed(&lock->word)));
     if (ABTI_LIKELY(abti_spin_trylock(lock)))

@@ -7,7 +7,6 @@ static void push_full(struct abti_shelf *shelf, struct abti_magazine *magazine)
 {
     abti_assert(abti_spin_is_mine(&shelf->lock) && magazine->count > 0);
     abti_magazine_push(&shelf->full, magazine);
-    /* relaxed: the lock is held, and others take it for a hint */
     abti_store_relaxed(&shelf->num_full, abti_load_relaxed(&shelf->num_full) + 1);
 }
 
@@ -72,7 +71,6 @@ bool abti_slab_is_crowded(struct abti_slab *slab)
 {
     if (abti_slab_in_huge_pages(slab) || slab->spec.kept == 0)
         return false;
-    /* relaxed: as said above */
     size_t num = abti_load_relaxed(&slab->num_loose);
     struct abti_shelf *shelf;
     for (uint32_t i = 0; (shelf = shelf_after(slab, slab->shelves, i)) != NULL; i++)

@@ -29,7 +29,6 @@ void abti_guard_init(enum abti_stack_guard kind, unsigned pages)
     abti_assert(pages > 0);
     guard_kind = kind;
     guard_pages = abti_guard_needs_page() ? 1 : pages;
-    /* relaxed: nobody else guards a stack yet */
     abti_store_relaxed(&guard_by_madvise, kind == ABTI_STACK_GUARD_AUTO);
     abti_store_relaxed(&guard_protected, 0);
     abti_store_relaxed(&guard_kinds, 0);
@@ -50,7 +49,6 @@ unsigned abti_guard_kinds(void)
     return abti_load_relaxed(&guard_kinds); /* relaxed: it is for information */
 }
 
-/* relaxed: it is for information */
 static void note_kind(unsigned kind)
 {
     if (!(abti_load_relaxed(&guard_kinds) & kind))
@@ -67,7 +65,6 @@ size_t abti_guard_room(void)
     return guard_pages * abti_guard_least_room();
 }
 
-/* relaxed: it is a hint */
 static bool guard_by_kernel(char *low, size_t size)
 {
     if (!abti_vm_guard(low, size))
@@ -127,7 +124,6 @@ bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guar
 
 void abti_guard_remove(char *at, size_t size, enum abti_guard guard)
 {
-    /* relaxed: as in guard_by_pages */
     if (guard != ABTI_GUARD_PAGE || abti_load_relaxed(&guard_by_madvise))
         return;
     abti_vm_unguard(at, size);

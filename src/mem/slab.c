@@ -61,7 +61,6 @@ static void push_loose(struct abti_slab *slab, void *object)
     struct abti_node *node = object;
     node->next = slab->loose;
     slab->loose = node;
-    /* relaxed: the lock is held, and others take it for a hint */
     abti_store_relaxed(&slab->num_loose, abti_load_relaxed(&slab->num_loose) + 1);
 }
 

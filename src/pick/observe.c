@@ -36,7 +36,6 @@ static void set_mode(bool observed)
 {
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
     abti_rt.observed = observed;
-    /* relaxed: see abti_observe_is_on */
     abti_store_relaxed(&abti_observe_on, observed || abti_annotate_on || abti_rt.config.watch_waits);
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_set_quick(pool);
@@ -102,6 +101,5 @@ void abti_observe_reset(void)
 void abti_observe_forget(void)
 {
     changing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    /* relaxed: there is no other thread */
     abti_store_relaxed(&abti_observe_on, abti_annotate_on || abti_rt.config.watch_waits);
 }

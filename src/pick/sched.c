@@ -211,7 +211,6 @@ void abti_sched_release(abti_sched *sched)
 void abti_sched_stacked_main(void *arg)
 {
     abti_sched *sched = arg;
-    /* relaxed: it does not change while the scheduler runs */
     abti_assert(abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED);
     sched->ops->run(sched);
     abti_sched_release(sched);

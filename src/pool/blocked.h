@@ -51,7 +51,6 @@ ABTI_INLINE bool abti_pool_in_place_take(abti_pool *pool)
 ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
 {
     abti_assert(abti_pool_is_private(pool) && abti_pool_is_keeper(abti_es_self, pool));
-    /* relaxed: the keeper alone stores the word, and what it takes back published nothing */
     abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
 }
 

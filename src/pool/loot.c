@@ -113,7 +113,6 @@ static abti_unit *take_from_locked_box(abti_pool *pool, struct abti_loot *box, u
 static abti_unit *take_from_box(abti_pool *pool, struct abti_loot *boxes, unsigned i)
 {
     struct abti_loot *box = &boxes[i];
-    /* relaxed: a racy read comes first */
     if (abti_load_relaxed(&box->num) == 0 || !abti_spin_trylock(&box->lock))
         return NULL;
     abti_unit *unit = take_from_locked_box(pool, box, i);

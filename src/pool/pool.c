@@ -77,7 +77,6 @@ void abti_pool_set_quick(abti_pool *pool)
     abti_pool_unlock(abti_es_self, pool);
 }
 
-/* relaxed: under the lock the host stays, and is not freed */
 int abti_pool_foreign_rank(abti_es *es, abti_pool *pool)
 {
     abti_pool_lock(es, pool);

@@ -243,7 +243,6 @@ ABTI_INLINE bool abti_pool_is_asked(abti_pool *pool)
 ABTI_INLINE bool abti_pool_is_locked(abti_pool *pool)
 {
     abti_es *es = abti_es_self;
-    /* relaxed: the caller has stored it itself */
     return (es && abti_load_relaxed(&es->bias->inside) == &pool->lock) || abti_load_relaxed(&pool->lock.spin.word) != 0;
 }
 

@@ -101,7 +101,6 @@ static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, a
     abti_pool_lock_long(abti_es_self, pool);
     for (size_t i = 0; i < abti_ring_size(&pool->ring); i++)
         print(arg, abti_ring_at(&pool->ring, i));
-    /* relaxed: the lock orders it */
     for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = abti_queue_next(&pool->inbox, unit))
         print(arg, unit);
     abti_pool_unlock(abti_es_self, pool);

@@ -90,7 +90,6 @@ static abti_unit *fetch_stolen(abti_unit *unit)
 static abti_unit *steal_from_ring(struct abti_thief *thief, abti_pool *pool, struct abti_loot *box)
 {
     struct abti_bias_user *me = abti_es_self->bias;
-    /* relaxed: these are hints */
     struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);
     abti_unit *unit = NULL;
     if (!busy) {

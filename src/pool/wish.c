@@ -122,7 +122,6 @@ static bool withdraw_gift(struct abti_gift *gift)
 {
     uint32_t offered = ABTI_GIFT_OFFERED;
     uint64_t offered_ns = abti_clock_mono_ns();
-    /* relaxed: what follows decides */
     while (abti_load_relaxed(&gift->state) == ABTI_GIFT_OFFERED && abti_clock_mono_ns() - offered_ns < PATIENCE_NS)
         abti_cpu_relax();
     /* relaxed: the unit and the gift are the caller's own then, or DONE orders what follows */

@@ -64,7 +64,6 @@ static void ult_main_ordered(void)
 void abti_entry_watch(void)
 {
     abti_spin_lock(&abti_rt.lock);
-    /* relaxed: see abti_rt.ult_entry */
     abti_store_relaxed(&abti_rt.ult_entry, abti_annotate_order     ? ult_main_ordered
                                            : abti_stackuse_is_on() ? ult_main_sampled
                                                                    : abti_ult_main);

@@ -132,7 +132,6 @@ void abti_take_blocked(abti_es *es, abti_unit *unit)
     abti_assert(abti_unit_is_blocked(unit));
     abti_annotate_release(unit);
     abti_tool_event_resume(unit);
-    /* relaxed: only queries look at it before the unit runs, and they may see it late */
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_count_left(es, unit->pool);
 }
@@ -184,7 +183,6 @@ ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool ob
         unblock_native(unit);
         return;
     }
-    /* relaxed: only queries look at it before the unit runs, and they may see it late */
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_push_unblocked(pool, unit, context);
 }

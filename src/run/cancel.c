@@ -32,7 +32,6 @@ void abti_cancel_serve(abti_unit *self)
 {
     if (abti_unit_is_cancelled(self))
         abti_ult_exit();
-    /* relaxed: a request takes effect at the next look */
     if (!(abti_load_relaxed(&self->requests) & ABTI_REQ_CANCEL))
         return;
     /* acquire and release: of no use, as above */

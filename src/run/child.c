@@ -147,7 +147,6 @@ static ABTI_HOT abti_ctx child_start(void *scope, void *es, void *arg_unit)
     abti_unit *unit = arg_unit;
     abti_parent_enter(scope, es);
     abti_set_running(es, unit);
-    /* relaxed: as in abti_start */
     abti_ctx_restart(abti_stack_top(unit->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }
 

@@ -47,7 +47,6 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void end_restart(abti_unit *to)
 {
     if (abti_observe_is_on())
         abti_depart_to_start_observed(to);
-    /* relaxed: see abti_rt.ult_entry */
     abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }
 
@@ -162,7 +161,6 @@ static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
 /* As can_continue_joiner, but that the joiner may have a unit left to free. */
 static bool goes_on_here(abti_es *es, abti_unit *joiner)
 {
-    /* relaxed: its own ES has stored it */
     return slept_here(es, joiner) && !(abti_load_relaxed(&joiner->requests) & ~(unsigned)ABTI_REQ_FREE) &&
            may_run_here(es, joiner->pool);
 }

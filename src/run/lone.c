@@ -12,7 +12,6 @@
 ABTI_INLINE bool lone_take_private(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     struct abti_queue *queue = &es->fast->queue;
-    /* relaxed: this thread alone writes the queue */
     if (abti_load_relaxed(&queue->head) != unit || queue->last != ABTI_QUEUE_LINK(unit) ||
         !abti_register_unstarted(unit, es->cur, handle, 0))
         return false;

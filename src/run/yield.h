@@ -53,7 +53,6 @@ ABTI_INLINE int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit)
     abti_queue_push(&self->pool->queue, self);
     abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
     abti_set_running(es, unit);
-    /* relaxed: see abti_rt.ult_entry */
     return abti_ctx_start(&self->ctx, abti_stack_top(unit->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }
 

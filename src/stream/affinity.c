@@ -62,7 +62,6 @@ int abti_esaffinity_of(int rank, struct abti_cpuset *cpus)
 
 int abti_esaffinity_of_new(int rank, struct abti_cpuset *cpus)
 {
-    /* relaxed: see above */
     if (abti_rt.config.affinity && !abti_rt.config.binds && abti_load_relaxed(&some_are_bound))
         return some_of_allowed(0, allowed.num, cpus);
     return abti_esaffinity_of(rank, cpus);
@@ -97,7 +96,6 @@ bool abti_esaffinity_is_bound(const abti_es *es)
 
 bool abti_esaffinity_is_on(void)
 {
-    /* relaxed: see above */
     return abti_rt.config.affinity && (abti_rt.config.binds || abti_load_relaxed(&some_are_bound));
 }
 

@@ -133,7 +133,6 @@ bool abti_sched_has_to_stop(abti_sched *sched)
     unsigned requests = atomic_load(&sched->requests); /* seq_cst: see abti_sched_request */
     if (requests & ABTI_SCHED_REQ_EXIT)
         return true;
-    /* relaxed: it does not change while the scheduler runs */
     bool may_stop = requests != 0 || abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED;
     return may_stop && !abti_sched_has_work(sched) && !abti_timers_keep(sched);
 }

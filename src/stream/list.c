@@ -119,7 +119,6 @@ static int free_index(void)
 {
     int i = abti_rt.free_from > 1 ? abti_rt.free_from : 1; /* 0 is ABTI_ES_NONE */
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
-    /* relaxed: rt.lock is held */
     while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
         i++;
     return abti_rt.free_from = i;
@@ -185,7 +184,6 @@ void abti_es_list_move(abti_es *es, int rank)
 void abti_es_list_forget(void)
 {
     for (unsigned index = 0; index < ABTI_MAX_ES; index++) {
-        /* relaxed: there is no other thread */
         if (!abti_load_relaxed(&abti_rt.by_index[index]))
             continue;
         abti_timers_forget(index);

@@ -102,7 +102,6 @@ static void await_regions(abti_es *es)
     /* seq_cst: of no use; the ES itself stores es->main_sched */
     while (await_region(es, atomic_load(&es->main_sched)))
         ;
-    /* relaxed: the ES itself stores it */
     abti_assert(!abti_load_relaxed(&es->carried.is_away));
 }
 

@@ -98,7 +98,6 @@ static void ask_for_stacks(void)
     abti_spin_unlock(&reclaimer.working);
 }
 
-/* relaxed: the locks of the depots order it, see above */
 static bool change_state(uint32_t from, uint32_t to)
 {
     return abti_cas_relaxed(&reclaim_state, &from, to);
@@ -144,7 +143,6 @@ static void *reclaim_main(void *arg)
  */
 static void reclaim_start(void)
 {
-    /* relaxed: the lock of the depot orders it, see above */
     uint32_t state = abti_load_relaxed(&reclaim_state);
     if (state == ASLEEP && change_state(ASLEEP, AWAKE))
         abti_futex_wake(&reclaim_state);
@@ -154,7 +152,6 @@ static void reclaim_start(void)
 
 /* --- The beginning and the end --- */
 
-/* relaxed: there is no other thread */
 static void forget_reclaimer(void)
 {
     abti_store_relaxed(&reclaim_state, NONE);
@@ -163,7 +160,6 @@ static void forget_reclaimer(void)
 void abti_reclaim_init(void)
 {
     reclaimer.in_child = forget_reclaimer;
-    /* relaxed: there is no other thread yet that looks */
     abti_store_relaxed(&reclaim_state, abti_helper_register(&reclaimer) ? NONE : REFUSED);
 }
 

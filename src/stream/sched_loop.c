@@ -47,7 +47,6 @@ static const void *thief_peek(abti_sched *sched)
         bool is_empty = abti_pool_is_empty(pool);
         if (!is_empty) {
             robber->seen = at;
-            /* relaxed: a racy read */
             bool several = abti_ring_size(&pool->ring) > 1 || abti_load_relaxed(&pool->num_scheds) < 2;
             return several ? &abti_courtesy_mine : &abti_courtesy_several;
         }
@@ -107,11 +106,9 @@ static const void *loop_peek(abti_sched *sched)
             continue;
         if (abti_pool_is_empty(pool))
             continue;
-        /* relaxed: a racy read */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
             return &abti_courtesy_mine;
         bool is_one = !seen && abti_pool_is_shared_fifo(pool) && abti_queue_size(&pool->inbox) < 2;
-        /* relaxed: only the address is compared */
         seen = is_one ? (const void *)abti_load_relaxed(&pool->inbox.head) : &abti_courtesy_several;
     }
     return seen;
@@ -143,7 +140,6 @@ static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sche
 static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     abti_assert(es == abti_es_self && gap > 0);
-    /* relaxed: a racy read */
     bool polls = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
     unsigned enough = polls ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
     if (is_thief(sched))

@@ -107,7 +107,6 @@ void abti_source_detach_all(struct abtx_source *source)
     abti_spin_unlock(&attaching);
 }
 
-/* relaxed: there is one thread */
 void abti_sources_forget(void)
 {
     attaching = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_SOURCES);

@@ -93,7 +93,6 @@ void abti_es_reset(abti_es *es)
 
 int abti_es_alloc(abti_sched *sched, int rank, bool is_entered, abti_es *kept, abti_es **out)
 {
-    /* relaxed: the caller has claimed it */
     abti_assert(rank >= ABTI_RANK_ENTERED && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
     abti_es *es = kept ? kept : es_new();
     if (!es)

@@ -154,7 +154,6 @@ ABTI_NO_SANITIZE int abti_annotate_start(abti_unit *self, abti_unit *to, void (*
     abti_annotate_release(self);
     use_another_stack(to);
     annotate_leave_to_start(&fake, to->stack);
-    /* relaxed: see abti_rt.ult_entry */
     abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), after, arg);
     abti_annotate_asan_finish(fake, NULL, NULL);
     abti_bury_dead_stack();

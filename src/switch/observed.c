@@ -26,7 +26,6 @@ ABTI_NO_SANITIZE int abti_start_observed(abti_unit *self, abti_unit *to, void (*
     tell_run(to, self);
     if (abti_annotate_on)
         return abti_annotate_start(self, to, after, arg);
-    /* relaxed: see abti_rt.ult_entry */
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), after, arg);
 }
 

@@ -33,7 +33,6 @@ ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 
 ABTI_INLINE bool abti_has_requests(abti_unit *unit)
 {
-    /* relaxed: a request takes effect at the next look, whenever it becomes visible */
     return ABTI_UNLIKELY(abti_load_relaxed(&unit->requests));
 }
 
@@ -105,7 +104,6 @@ ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*a
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
     if (abti_switch_is_slow(es))
         return abti_start_slow(es, self, to, after, arg);
-    /* relaxed: see abti_rt.ult_entry */
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), after, arg);
 }
 

@@ -18,7 +18,6 @@ static bool cond_lock(ABT_cond cond, ABT_mutex mutex)
 static void cond_push(ABT_cond cond, struct abti_waiter *w)
 {
     abti_waitq_push(&cond->waiters, w);
-    /* relaxed: see is_waited */
     abti_store_relaxed(&cond->waited, 1);
 }
 
@@ -112,7 +111,6 @@ int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
     if (!woken) {
         abti_spin_lock(&cond->lock);
         abti_waitq_remove(&cond->waiters, &w);
-        /* relaxed: see is_waited */
         abti_store_relaxed(&cond->waited, !abti_waitq_is_empty(&cond->waiters));
         abti_spin_unlock(&cond->lock);
     }
@@ -137,7 +135,6 @@ void abti_cond_signal(ABT_cond cond)
     abti_spin_lock(&cond->lock);
     ABT_mutex mutex = cond->mutex;
     struct abti_waiter *w = abti_waitq_take(&cond->waiters);
-    /* relaxed: see is_waited */
     abti_store_relaxed(&cond->waited, !abti_waitq_is_empty(&cond->waiters));
     abti_spin_unlock(&cond->lock);
     if (!w)

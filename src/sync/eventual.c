@@ -37,7 +37,6 @@ static ABTI_NOINLINE int set_with_value(ABT_eventual eventual, const void *value
 
 ABTI_INLINE int set_locked(ABT_eventual eventual, const void *value, int size)
 {
-    /* relaxed: the lock is held */
     if (abti_load_relaxed(&eventual->gate.open)) {
         abti_spin_unlock(&eventual->gate.lock);
         return ABT_ERR_EVENTUAL;

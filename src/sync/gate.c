@@ -34,7 +34,6 @@ ABTI_HOT int abti_gate_open_locked(struct abti_gate *gate)
 ABTI_NOINLINE bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w)
 {
     abti_spin_lock(&gate->lock);
-    /* relaxed: the lock is held */
     if (abti_load_relaxed(&gate->open)) {
         abti_spin_unlock(&gate->lock);
         return false;

@@ -35,7 +35,6 @@ int abti_gate_open_locked(struct abti_gate *gate);
 /* Opens or closes the gate, while nobody waits. */
 ABTI_INLINE void abti_gate_reset(struct abti_gate *gate, bool open)
 {
-    /* relaxed: nobody waits, and the user orders a reset with what comes before and after */
     abti_store_relaxed(&gate->open, open);
 }
 

@@ -67,7 +67,6 @@ static void look_at_streams(uint64_t bits, uint64_t fresh, struct found *found)
 static uint64_t next_look(struct abti_lookout *lookout, const struct found *found)
 {
     uint64_t first = found->now_ns + ABTI_LOOKOUT_LEAST_NS, last = found->now_ns + ABTI_LOOKOUT_EVERY_NS;
-    /* relaxed: the pool's lock is held, see above */
     uint64_t timed = abti_load_relaxed(&lookout->timed);
     if (timed == 0 && found->known == 0)
         return ABTI_CLOCK_NEVER;

@@ -66,7 +66,6 @@ static ABTI_NOINLINE bool take_or_announce_slow(ABT_mutex mutex, uint32_t mine, 
  */
 static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
-    /* relaxed: a racy read */
     bool behind_others = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS;
     struct abti_mutex_looks looks = abti_mutex_allow_looks(behind_others);
     while (looks.left > 0) {
@@ -265,7 +264,6 @@ _Static_assert(sizeof(struct abti_mutex_waiter) <= ABTI_CTX_ROOM, "waits there")
 /* Takes the heir out of the caller's own pool, to leave to it, with `lock` held. NULL: it is not next there. */
 static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
 {
-    /* relaxed: HEIR is set under `lock` */
     if (!(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR) || !abti_take_next(abti_es_self, self, mutex->heir))
         return NULL;
     /* The heir is about to come in any case. acquire and release: of no use, as `lock` is held */
@@ -279,7 +277,6 @@ static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
  */
 static bool can_yield_to_heir(ABT_mutex mutex, abti_unit *self)
 {
-    /* relaxed: HEIR is set under `lock`, which is held */
     return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR && mutex->home == self->pool &&
            abti_serves_only(abti_es_self, self->pool);
 }

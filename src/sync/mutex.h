@@ -207,14 +207,12 @@ ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
 
 ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)
 {
-    /* relaxed: this bit never changes */
     return (abti_load_relaxed(&mutex->word) & ABTI_MUTEX_RECURSIVE) != 0;
 }
 
 /* Its owner is kept. */
 ABTI_INLINE bool abti_mutex_is_owned(ABT_mutex mutex)
 {
-    /* relaxed: as above */
     return ((abti_load_relaxed(&mutex->word) | abti_mutex_quick.free) & ABTI_MUTEX_RECURSIVE) != 0;
 }
 

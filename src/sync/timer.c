@@ -77,7 +77,6 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
     atomic_init(&timer->timers, timers);
     abti_spin_lock(&timers->lock);
     abti_heap_insert(&timers->heap, &timer->node);
-    /* relaxed: the ES itself looks at it and sleeps */
     if (deadline_ns < abti_load_relaxed(&timers->next))
         abti_store_relaxed(&timers->next, deadline_ns);
     bool noted = abti_lookout_has(&pool->lookout, timers->bit);

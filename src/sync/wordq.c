@@ -66,7 +66,6 @@ static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *wo
 {
     abti_guest_note();
     for (;;) {
-        /* relaxed: the number only has to change now and then */
         uint32_t sleeps = (uint32_t)(abti_load_relaxed(&bucket->natives) >> NATIVES_BITS);
         uint32_t learnt;
         if (abti_crowd_await_soon(&bucket->thrift, sleeps, word, value, num, meanwhile, &learnt))

@@ -142,7 +142,6 @@ static _Atomic uint64_t next_key_id = 2;
 void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value))
 {
     key->destructor = destructor;
-    /* relaxed: the numbers only have to differ */
     key->id = abti_fetch_add_relaxed(&next_key_id, 1);
 }
 

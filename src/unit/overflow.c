@@ -62,7 +62,6 @@ static void add_stack(struct abti_text *m, const struct overflow *o)
     abti_text_add_number(m, (uintptr_t)o->stack->base, 16);
     abti_text_add(m, " to ");
     abti_text_add_number(m, (uintptr_t)o->stack->end, 16);
-    /* relaxed: the unit runs on this thread */
     if (abti_load_relaxed(&o->unit->join) & ABTI_JOIN_IN_PLACE)
         abti_text_add(m, " (shared with the ULT that joins it)");
     /* A default stack has room for units that run in place, too. */

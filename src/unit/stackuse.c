@@ -124,7 +124,6 @@ static char *stackuse_lowest(struct abti_stack *stack)
 
 static bool has_turn(abti_es *es)
 {
-    /* relaxed: the value is only used for statistics */
     uint32_t every = abti_load_relaxed(&abti_stackuse_every);
     if (every == 0 || ++es->samples.unsampled < every)
         return false;
@@ -152,7 +151,6 @@ void abti_stackuse_enter(void)
     abti_unit *unit = es->cur;
     if (unit->flags & ABTI_UNIT_SCHED || !has_turn(es))
         return;
-    /* relaxed: as in has_turn */
     if (abti_load_relaxed(&sparing) && !may_spare(es, unit->stack))
         return;
     abti_stack_watch(unit->stack);

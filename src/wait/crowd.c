@@ -70,7 +70,6 @@ static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const 
 static bool yields_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word,
                               uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile)
 {
-    /* relaxed: only time depends on it */
     struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, sleeps, num, abti_load_relaxed(&abti_num_cpus));
     if (leave.times == 0)
         return false;

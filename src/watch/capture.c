@@ -85,7 +85,6 @@ static int task_of(const abti_unit *unit)
 {
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = stream_of(unit);
-    /* relaxed: racy reads */
     bool can = es && es != abti_es_self && !abti_load_relaxed(&es->carried.is_away);
     int task = can ? abti_load_relaxed(&es->own.task) : ABTI_TASK_UNKNOWN;
     abti_spin_unlock(&abti_rt.lock);

@@ -338,7 +338,6 @@ static void print_cold(FILE *fp, abti_unit *unit)
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     fprintf(fp, "  migratable: %s\n", yes_no(!abti_unit_is_pinned(unit)));
     fprintf(fp, "  callback argument: %p\n", abti_unit_migrated(unit).arg);
-    /* relaxed: only the address is printed */
     fprintf(fp, "  key table: %p\n", cold ? (void *)abti_load_relaxed(&cold->keys) : NULL);
 }
 
