@@ -20,7 +20,6 @@ unit_tests = \
 	test/unit/pool/thief_policy \
 	test/unit/switch/switch \
 	test/unit/sync/xbarrier \
-	test/unit/sync/mutex_policy \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \
 	test/unit/watch/registry \

@@ -88,18 +88,6 @@ ABTI_INLINE abti_unit *abti_queue_pop(struct abti_queue *q)
     return unit;
 }
 
-/* Pushes `unit` and pops the head; the size stays. Returns `unit` itself if the queue was empty. */
-ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
-{
-    abti_unit *head = abti_load_relaxed(&q->head);
-    if (ABTI_UNLIKELY(!head))
-        return unit;
-    abti_store_relaxed(q->last, unit);
-    q->last = ABTI_QUEUE_LINK(unit);
-    abti_store_relaxed(&q->head, head->next); /* it is not the last one: `unit` is behind it */
-    return head;
-}
-
 /* Pushes `unit` and pops the head, another unit, which the caller knows; the size stays. */
 ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abti_unit *head)
 {

@@ -2,34 +2,32 @@
 #include "sync/mutex.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
 #include "pick/sched.h"
 #include "run/yield.h"
 #include "sync/timer.h"
 #include "wait/native.h"
 
-/* Returns what COMING is while the waiter comes. */
-static uint32_t mark_of(const struct abti_mutex_waiter *w)
-{
-    return ((uint32_t)(abti_hash((uintptr_t)w) >> 32) & ABTI_MUTEX_COMING) | ABTI_MUTEX_ONE_COMING;
-}
+/* What each is worth: doc/tuning.md. Powers of two: the times of all looks are rounded to the same ones. */
+enum { LOOK_FIRST_NS = 1 << 20, LOOK_RARELY_NS = 1 << 27 };
 
-/* Returns the word when the waiter with the mark `mine` has come. 0: it is none. */
-ABTI_INLINE uint32_t mark_arrived(uint32_t word, uint32_t mine)
+/* How often a waiter of another pool is passed over while it is the first. */
+enum { MOST_PASSES = 128 };
+
+/* Returns the word when a woken waiter has come, or, without `comes`, another caller. */
+ABTI_INLINE uint32_t word_arrived(uint32_t word, bool comes)
 {
-    bool is_mine = mine && (word & ABTI_MUTEX_COMING) == mine;
-    return is_mine ? word & ~(uint32_t)(ABTI_MUTEX_COMING | ABTI_MUTEX_QUIET) : word;
+    return comes ? word & ~(uint32_t)(ABTI_MUTEX_COMING | ABTI_MUTEX_QUIET) : word;
 }
 
 /*
- * Takes the mutex if none of the bits `barred` is set, and clears HEIR and `mine`, see mark_arrived. relaxed: the
+ * Takes the mutex if none of the bits `barred` is set, and clears HEIR, see word_arrived. relaxed: the
  * compare-and-swap looks again. acquire: pairs with abti_mutex_drop_plain and release_plain. release: of no use.
  */
-static bool mutex_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
+static bool mutex_take(ABT_mutex mutex, uint32_t barred, bool comes)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
-        uint32_t taken = (mark_arrived(word, mine) & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
+        uint32_t taken = (word_arrived(word, comes) & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
         if (abti_cas_word(&mutex->word, &word, taken))
             return true;
     }
@@ -40,12 +38,12 @@ static bool mutex_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
  * Takes the mutex (true), or announces a waiter, with `lock` held. `loud`: the next unlock wakes one in any case.
  * acquire, relaxed: as in abti_mutex_take_plain, mutex_take.
  */
-ABTI_INLINE bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine, bool loud)
+ABTI_INLINE bool take_or_announce(ABT_mutex mutex, uint32_t barred, bool comes, bool loud)
 {
     uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: as in mutex_take */
     for (;;) {
         bool is_free = !(word & barred);
-        uint32_t next = mark_arrived(word, mine);
+        uint32_t next = word_arrived(word, comes);
         if (is_free)
             next = (next & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
         else
@@ -55,31 +53,27 @@ ABTI_INLINE bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t min
     }
 }
 
-static ABTI_NOINLINE bool take_or_announce_slow(ABT_mutex mutex, uint32_t mine, bool loud)
+static ABTI_NOINLINE bool take_or_announce_slow(ABT_mutex mutex, bool comes, bool loud)
 {
-    return take_or_announce(mutex, ABTI_MUTEX_LOCKED, mine, loud);
+    return take_or_announce(mutex, ABTI_MUTEX_LOCKED, comes, loud);
 }
 
 /*
- * A native thread looks for a moment before it sleeps. While it pauses the holder comes back for the mutex a few times
- * at full speed.
+ * A native thread looks for a moment before it sleeps: twice as long after each look, since each takes the mutex's line
+ * from its holder, which comes back for it a few times at full speed meanwhile. When others are queued the holder does
+ * not run, most likely.
  */
-static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
+static bool spin_take(ABT_mutex mutex, uint32_t barred, bool comes)
 {
-    bool behind_others = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS;
-    struct abti_mutex_looks looks = abti_mutex_allow_looks(behind_others);
-    while (looks.left > 0) {
-        if (mutex_take(mutex, barred, mine))
+    enum { LOOKS = 6, LOOKS_BEHIND = 3 };
+    int looks = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS ? LOOKS_BEHIND : LOOKS; /* relaxed: a racy read */
+    for (int i = 0; i < looks; i++) {
+        if (mutex_take(mutex, barred, comes))
             return true;
-        for (int pauses = abti_mutex_learn_look(&looks); pauses > 0; pauses--)
+        for (int pauses = 1 << i; pauses > 0; pauses--)
             abti_cpu_relax();
     }
     return false;
-}
-
-static bool try_to_take(ABT_mutex mutex, struct abti_mutex_waiter *w, uint32_t barred, uint32_t mine)
-{
-    return w->base.unit ? mutex_take(mutex, barred, mine) : spin_take(mutex, barred, mine);
 }
 
 void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object)
@@ -88,7 +82,7 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     w->es_native = !w->base.unit && abti_es_self;
     w->external = !w->base.unit && !w->es_native;
     w->behind = false;
-    w->turn = (struct abti_mutex_turn){0};
+    w->passes = 0;
 }
 
 static bool is_of_home(ABT_mutex mutex, const struct abti_waiter *w)
@@ -116,8 +110,17 @@ struct look {
     struct abti_timer timer;
     ABT_mutex mutex;
     struct abti_waitq *queue;
-    struct abti_mutex_relook relook;
+    uint64_t step_ns; /* until the next look, at least */
 };
+
+/* When to look next: in a step's time, or up to another step later. The step doubles. */
+static uint64_t next_look_ns(uint64_t *step_ns, uint64_t now_ns)
+{
+    uint64_t step = *step_ns;
+    if (step < LOOK_RARELY_NS)
+        *step_ns = 2 * step;
+    return (now_ns + 2 * step - 1) & ~(step - 1);
+}
 
 /* With `lock` held: takes a waiter out of its queue if nobody holds the mutex. */
 static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
@@ -152,10 +155,9 @@ static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
     ABT_mutex mutex = look->mutex;
     uint64_t next = ABTI_CLOCK_NEVER; /* an unlock has taken the waiter out, and wakes it */
     if (!abti_spin_trylock(&mutex->lock))
-        return abti_mutex_relook_next(&look->relook, now_ns);
+        return next_look_ns(&look->step_ns, now_ns);
     if (is_queued(timer->waiter))
-        next = leave_queue(mutex, look->queue, timer->waiter) ? ABTI_LOOK_WAKE
-                                                              : abti_mutex_relook_next(&look->relook, now_ns);
+        next = leave_queue(mutex, look->queue, timer->waiter) ? ABTI_LOOK_WAKE : next_look_ns(&look->step_ns, now_ns);
     abti_spin_unlock(&mutex->lock);
     return next;
 }
@@ -172,9 +174,8 @@ static void park_queued_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *n
 /* Parks a ULT with a timer that looks for it, with `lock` held and the ULT queued. */
 static void park_ult_looking(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
 {
-    struct look look = {.mutex = mutex, .queue = queue, .relook = abti_mutex_relook_new};
-    abti_timer_arm(abti_es_self, &look.timer, w, abti_mutex_relook_next(&look.relook, abti_clock_mono_ns()),
-                   look_for_ult);
+    struct look look = {.mutex = mutex, .queue = queue, .step_ns = LOOK_FIRST_NS};
+    abti_timer_arm(abti_es_self, &look.timer, w, next_look_ns(&look.step_ns, abti_clock_mono_ns()), look_for_ult);
     park_queued_ult(mutex, w, next);
     abti_timer_disarm(&look.timer);
 }
@@ -190,12 +191,11 @@ static bool look_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti
 /* Parks an external thread, with `lock` held and the thread queued. */
 static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
-    struct abti_mutex_relook relook = abti_mutex_relook_new;
+    uint64_t step_ns = LOOK_FIRST_NS;
     w->ult = NULL;
     abti_spin_unlock(&mutex->lock);
     abti_known_only_looks(true);
-    while (!abti_native_wait(&w->word, abti_mutex_relook_next(&relook, abti_clock_mono_ns())) &&
-           !look_natively(mutex, queue, w))
+    while (!abti_native_wait(&w->word, next_look_ns(&step_ns, abti_clock_mono_ns())) && !look_natively(mutex, queue, w))
         ;
     abti_known_only_looks(false);
 }
@@ -221,10 +221,10 @@ static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex
 
 int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
-    uint32_t mine = mark_of(w);
-    while (!try_to_take(mutex, w, ABTI_MUTEX_LOCKED, mine)) {
+    bool is_ult = w->base.unit != NULL;
+    while (!(is_ult ? mutex_take(mutex, ABTI_MUTEX_LOCKED, true) : spin_take(mutex, ABTI_MUTEX_LOCKED, true))) {
         abti_spin_lock(&mutex->lock);
-        if (take_or_announce_slow(mutex, mine, w->es_native)) {
+        if (take_or_announce_slow(mutex, true, w->es_native)) {
             abti_spin_unlock(&mutex->lock);
             break;
         }
@@ -290,10 +290,10 @@ static void queue_and_park(ABT_mutex mutex, struct abti_mutex_waiter *w, abti_un
 
 static bool lock_native(ABT_mutex mutex)
 {
-    if (spin_take(mutex, ABTI_MUTEX_LOCKED, 0))
+    if (spin_take(mutex, ABTI_MUTEX_LOCKED, false))
         return true;
     abti_spin_lock(&mutex->lock);
-    if (!take_or_announce_slow(mutex, 0, abti_es_self != NULL))
+    if (!take_or_announce_slow(mutex, false, abti_es_self != NULL))
         return false;
     abti_spin_unlock(&mutex->lock);
     return true;
@@ -302,7 +302,7 @@ static bool lock_native(ABT_mutex mutex)
 /* Locks, for a ULT. If it returns false, `lock` is held, and *next is the heir, to leave to, or NULL. */
 static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
 {
-    if (mutex_take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_HEIR, 0))
+    if (mutex_take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_HEIR, false))
         return true;
     abti_spin_lock(&mutex->lock);
     *next = take_heir(mutex, self);
@@ -311,7 +311,7 @@ static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
         abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_spin_lock(&mutex->lock); /* it does so once: from now on it takes the mutex if that is free */
     }
-    if (*next || !take_or_announce_slow(mutex, 0, false))
+    if (*next || !take_or_announce_slow(mutex, false, false))
         return false;
     abti_spin_unlock(&mutex->lock);
     return true;
@@ -322,7 +322,7 @@ static ABTI_NOINLINE int lock_plain_slow(ABT_mutex mutex)
     struct abti_mutex_waiter w;
     abti_unit *next = NULL;
     /* With many threads one is COMING nearly all the time, although the mutex is free. */
-    if (!abti_es_self && mutex_take(mutex, ABTI_MUTEX_LOCKED, 0))
+    if (!abti_es_self && mutex_take(mutex, ABTI_MUTEX_LOCKED, false))
         return ABT_SUCCESS;
     abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
     if (w.base.unit ? lock_ult(mutex, w.base.unit, &next) : lock_native(mutex))
@@ -343,7 +343,7 @@ static int lock_plain(ABT_mutex mutex)
         abti_spin_unlock(&mutex->lock);
         return lock_plain_slow(mutex);
     }
-    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), 0, false)) {
+    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), false, false)) {
         abti_spin_unlock(&mutex->lock);
         return ABT_SUCCESS;
     }
@@ -359,10 +359,10 @@ ABTI_INLINE bool is_far(const struct abti_mutex_waiter *w)
 }
 
 /* Says in the word that such a waiter is coming. `lock` is held. */
-static ABTI_COLD uint32_t await_far(uint32_t word, const struct abti_mutex_waiter *w)
+static ABTI_COLD uint32_t await_far(uint32_t word, bool external)
 {
-    uint32_t quiet = w->external ? ABTI_MUTEX_ALWAYS_QUIET : ABTI_MUTEX_QUIET_UNLOCKS * ABTI_MUTEX_ONE_QUIET;
-    return (word & ~(uint32_t)(ABTI_MUTEX_COMING | ABTI_MUTEX_QUIET)) | mark_of(w) | quiet;
+    uint32_t quiet = external ? ABTI_MUTEX_ALWAYS_QUIET : ABTI_MUTEX_QUIET_UNLOCKS * ABTI_MUTEX_ONE_QUIET;
+    return (word & ~(uint32_t)ABTI_MUTEX_QUIET) | ABTI_MUTEX_COMING | quiet;
 }
 
 /* Returns the word of the free mutex when a waiter is woken. `lock` is held. */
@@ -372,7 +372,7 @@ ABTI_INLINE uint32_t word_for(ABT_mutex mutex, uint32_t word, const struct abti_
     word &= ~(uint32_t)(ABTI_MUTEX_LOCKED | ABTI_MUTEX_WAITERS);
     word |= has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0;
     if (ABTI_UNLIKELY(is_far(w)) && (w->external || word & ABTI_MUTEX_WAITERS))
-        return await_far(word, w);
+        return await_far(word, w->external);
     if (!unit || !abti_pool_is_fifo(unit->pool))
         return word;
     mutex->heir = unit;
@@ -381,11 +381,8 @@ ABTI_INLINE uint32_t word_for(ABT_mutex mutex, uint32_t word, const struct abti_
 
 static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
 {
-    struct abti_mutex_turn *turn = &((struct abti_mutex_waiter *)head)->turn;
-    if (is_of_home(mutex, head) || !abti_mutex_turn_may_pass(turn))
-        return false;
-    abti_mutex_turn_learn_pass(turn);
-    return true;
+    unsigned *passes = &((struct abti_mutex_waiter *)head)->passes;
+    return !is_of_home(mutex, head) && *passes < MOST_PASSES && ++*passes > 0;
 }
 
 /*
@@ -537,7 +534,7 @@ int abti_mutex_lock_plain(ABT_mutex mutex)
 
 bool abti_mutex_take(ABT_mutex mutex)
 {
-    return mutex_take(mutex, ABTI_MUTEX_LOCKED, 0);
+    return mutex_take(mutex, ABTI_MUTEX_LOCKED, false);
 }
 
 int abti_mutex_lock_slow(ABT_mutex mutex)

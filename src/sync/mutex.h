@@ -29,10 +29,9 @@
  *   WAITERS   a queue is not empty. Written under `lock`.
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
- *   COMING    a number that is not 0: a waiter was woken from afar and has not come. Set under `lock` by the unlock,
- *             cleared by the waiter when it takes the mutex or queues again. The number tells waiters apart, by a
- *             hash of their addresses, since the next one may be woken meanwhile. If it is the same one by chance, an
- *             unlock may wake one waiter too many.
+ *   COMING    a waiter was woken from afar and has not come. Set under `lock` by the unlock, cleared by the next woken
+ *             waiter that takes the mutex or queues again. If that is another one, which was woken before, an unlock
+ *             may wake one waiter too many.
  *   QUIET     how many unlocks with WAITERS wake nobody, or ALWAYS. Set with COMING, ALWAYS for an external
  *             thread; cleared with it, and under `lock` when a waiter queues that nobody may keep from being woken.
  *             Each of these unlocks subtracts one. Never without COMING.
@@ -46,7 +45,7 @@
  *   LOCKED, WAITERS, x           HEIR, or COMING and QUIET, or none,  unlock, which takes one waiter out and wakes it,
  *     without QUIET              and WAITERS if there are more, x     and with it all of `near` if its pool is another
  *   LOCKED, COMING, QUIET, x     COMING, QUIET less one, x            unlock
- *   COMING, QUIET, x             x                                    the woken waiter, when it locks or queues
+ *   COMING, QUIET, x             x                                    a woken waiter, when it locks or queues
  *   WAITERS, x without LOCKED    x without LOCKED                     a look, which takes the last waiter out
  *   x without LOCKED             LOCKED, x without HEIR               lock, trylock, a woken waiter
  *
@@ -83,7 +82,6 @@
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
 
-#include "sync/mutex_policy.h"
 #include "sync/waitq.h"
 
 enum {
@@ -91,14 +89,12 @@ enum {
     ABTI_MUTEX_LOCKED = 1 << 1,
     ABTI_MUTEX_WAITERS = 1 << 2,
     ABTI_MUTEX_HEIR = 1 << 3,
-    ABTI_MUTEX_COMING = 255 << 4,
-    ABTI_MUTEX_ONE_COMING = 1 << 4,
-    ABTI_MUTEX_QUIET = 127 << 12,
-    ABTI_MUTEX_ONE_QUIET = 1 << 12,
+    ABTI_MUTEX_COMING = 1 << 4,
+    ABTI_MUTEX_QUIET = 127 << 5,
+    ABTI_MUTEX_ONE_QUIET = 1 << 5,
     ABTI_MUTEX_ALWAYS_QUIET = ABTI_MUTEX_QUIET,
+    ABTI_MUTEX_QUIET_UNLOCKS = 64, /* doc/tuning.md */
 };
-
-_Static_assert(ABTI_MUTEX_QUIET_UNLOCKS *ABTI_MUTEX_ONE_QUIET < ABTI_MUTEX_ALWAYS_QUIET, "it is a number of its own");
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
 struct ABT_mutex_opaque {
@@ -124,10 +120,10 @@ struct ABT_mutex_attr_opaque {
 /* A waiter for a mutex, or for a cond after which it takes a mutex. */
 struct abti_mutex_waiter {
     struct abti_waiter base;
-    bool external;               /* a thread that is no ES */
-    bool es_native;              /* the native thread of an ES */
-    bool behind;                 /* it has been woken though it was not its turn: it queues behind all others */
-    struct abti_mutex_turn turn; /* as the first of `waiters` */
+    bool external;   /* a thread that is no ES */
+    bool es_native;  /* the native thread of an ES */
+    bool behind;     /* it has been woken though it was not its turn: it queues behind all others */
+    unsigned passes; /* how often others were woken while it was the first of `waiters` */
 };
 
 void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object);
@@ -138,7 +134,7 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
 {
     abti_waiter_init_ult(&w->base, self, reason, object);
     w->external = w->es_native = w->behind = false;
-    w->turn = (struct abti_mutex_turn){0};
+    w->passes = 0;
 }
 
 /*
