@@ -139,7 +139,6 @@ abt_sources = \
 	src/run/row.c \
 	src/run/yield.c \
 	src/stream/affinity.c \
-	src/stream/courtesy.c \
 	src/stream/dock.c \
 	src/stream/entered.c \
 	src/stream/events.c \
@@ -148,6 +147,7 @@ abt_sources = \
 	src/stream/main.c \
 	src/stream/park.c \
 	src/stream/helper.c \
+	src/stream/pool_backoff.c \
 	src/stream/reclaim.c \
 	src/stream/sched_basic.c \
 	src/stream/sched_basic_wait.c \
@@ -184,24 +184,24 @@ abt_sources = \
 	src/trace/trace.c \
 	src/trace/unit.c \
 	src/unit/exceptions.c \
-	src/unit/kept.c \
 	src/unit/held.c \
 	src/unit/joining.c \
 	src/unit/key.c \
 	src/unit/ledger.c \
 	src/unit/overflow.c \
 	src/unit/ownstack.c \
+	src/unit/saved.c \
 	src/unit/stackuse.c \
 	src/unit/unit.c \
 	src/unit/unitmap.c \
+	src/wait/adaptive.c \
 	src/wait/cpus.c \
-	src/wait/crowd.c \
+	src/wait/group.c \
 	src/wait/guest.c \
 	src/wait/native.c \
 	src/wait/pause.c \
 	src/wait/sleeper.c \
 	src/wait/threadword.c \
-	src/wait/thrift.c \
 	src/wait/word.c
 
 abt_asm_sources =

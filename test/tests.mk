@@ -41,15 +41,15 @@ unit_tests = \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \
-	test/unit/stream/courtesy \
 	test/unit/stream/halt \
 	test/unit/stream/nodes \
 	test/unit/stream/park \
+	test/unit/stream/pool_backoff \
 	test/unit/idle/relook \
 	test/unit/sync/waitq \
 	test/unit/sync/rounds \
+	test/unit/wait/adaptive \
 	test/unit/wait/sleeper \
-	test/unit/wait/thrift \
 	test/unit/wait/word
 
 # test/arch/*.c: what an architecture must provide.

@@ -41,7 +41,7 @@
 #include "unit/exceptions.h"
 #include "unit/held.h"
 #include "unit/joining.h"
-#include "unit/kept.h"
+#include "unit/saved.h"
 #include "unit/key.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"

@@ -12,7 +12,7 @@
 #include "run/child.h"
 #include "switch/parent.h"
 #include "sync/timer.h"
-#include "unit/kept.h"
+#include "unit/saved.h"
 #include "wait/threadword.h"
 
 /* The region of the native thread. */

@@ -13,7 +13,7 @@
 #include "rt/rt.h"
 #include "switch/annotated.h"
 #include "unit/exceptions.h"
-#include "unit/kept.h"
+#include "unit/saved.h"
 #include "wait/word.h"
 
 enum { TURN_NONE, TURN_GIVEN, TURN_ENDING };
@@ -133,9 +133,9 @@ void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to)
         crew->now->next = crew->spares;
         crew->spares = crew->now;
     }
-    struct abti_kept kept = abti_kept_lay_by(es);
+    struct abti_saved kept = abti_saved_lay_by(es);
     switch_to(self, &crew->now->idle, give_after, &carriers);
-    abti_kept_pick_up(&kept);
+    abti_saved_pick_up(&kept);
 }
 
 /* --- The stream's own thread --- */

@@ -9,7 +9,7 @@
 #include "run/block.h"
 #include "run/end.h"
 #include "run/migrate.h"
-#include "unit/kept.h"
+#include "unit/saved.h"
 #include "wait/guest.h"
 #include "wait/sleeper.h"
 

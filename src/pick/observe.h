@@ -8,7 +8,7 @@
  *                                                                abti_switch_is_slow
  *   es->in_hand                the running unit has C++          as es->slow (unit/exceptions.h)
  *                              exceptions in hand
- *   es->hooks                  it has switch hooks               as es->slow (unit/kept.h)
+ *   es->hooks                  it has switch hooks               as es->slow (unit/saved.h)
  *   es->observed               a listener, on this ES            as es->slow, and abti_es_set_dsched: nobody but the
  *                                                                parent picks, no pool is fast, no descriptor is cached
  *   abti_annotate_on           a sanitizer or valgrind           as es->slow, and no scheduler has a fast pool

@@ -159,7 +159,7 @@ struct ABT_xstream_opaque {
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
     uint32_t random;        /* private: state of abti_direct_look's choice */
     struct abti_es_samples samples;
-    ABTX_switch_link *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
+    ABTX_switch_link *hooks; /* private: of `cur`, see unit/saved.h; NULL: none */
     struct abti_es_deque deque;
     struct abti_es_carried carried;
     struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */

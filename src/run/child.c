@@ -192,9 +192,9 @@ int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 /* Also for a scheduler that has exceptions in hand. */
 static ABTI_NOINLINE int run_child_last_slow(abti_es *es, abti_unit *unit)
 {
-    struct abti_kept kept = abti_kept_lay_by(es);
+    struct abti_saved kept = abti_saved_lay_by(es);
     (void)abti_run_child(es, unit, NULL);
-    abti_kept_pick_up(&kept);
+    abti_saved_pick_up(&kept);
     return ABT_SUCCESS;
 }
 

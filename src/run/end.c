@@ -392,7 +392,7 @@ ABTI_HOT ABTI_NOINLINE void abti_end_ult(void)
 
 void abti_ult_exit(void)
 {
-    abti_kept_drop(abti_es_self);
+    abti_saved_drop(abti_es_self);
     abti_stackuse_left(abti_es_self->cur);
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(abti_es_self->cur);
@@ -406,7 +406,7 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
     abti_assert(es == abti_es_self && es->cur == unit && !abti_unit_is_tasklet(unit));
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
-    abti_kept_drop(es);
+    abti_saved_drop(es);
     es->tool.before = unit;
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(unit);

@@ -199,9 +199,9 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 
 ABTI_NOINLINE int abti_call_in_place_slow(abti_es *es, abti_unit *self, abti_unit *unit)
 {
-    struct abti_kept kept = abti_kept_lay_by(es);
+    struct abti_saved kept = abti_saved_lay_by(es);
     int code = abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
-    abti_kept_pick_up(&kept);
+    abti_saved_pick_up(&kept);
     return code;
 }
 

@@ -19,8 +19,8 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
         return 0;
     abti_pool_count_entered_quick(self->pool);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
-    struct abti_kept kept = abti_kept_lay_by(es);
+    struct abti_saved kept = abti_saved_lay_by(es);
     abti_ctx_in_place(&self->ctx, &row, abti_run_row);
-    abti_kept_pick_up(&kept);
+    abti_saved_pick_up(&kept);
     return (size_t)(row.next - handles);
 }

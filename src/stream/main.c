@@ -177,7 +177,7 @@ void abti_main_leave(abti_es *es)
 {
     abti_assert(es == abti_es_self && !es->is_entered && es->main_exit && es->cur == es->main_unit);
     abti_es_leave_park(es); /* as long as the frames are there in which it sleeps */
-    abti_kept_drop(es);
+    abti_saved_drop(es);
     longjmp(*es->main_exit, 1);
 }
 

@@ -10,7 +10,7 @@
 #include "run/block.h"
 #include "run/child.h"
 #include "run/yield.h"
-#include "stream/courtesy.h"
+#include "stream/pool_backoff.h"
 #include "stream/events.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
@@ -36,19 +36,19 @@ static const void *thief_peek(abti_sched *sched)
     enum { VICTIMS = 2 };
     struct abti_robber *robber = &sched->robber;
     if (robber->left_in || !abti_pool_is_empty(sched->pools[0]))
-        return &abti_courtesy_mine;
+        return &abti_pool_backoff_mine;
     if (abti_thief_rests(robber))
         return NULL;
     for (int i = 0; i < VICTIMS; i++) {
         int at = abti_robber_aim(robber, sched->order, sched->num_pools);
         abti_pool *pool = sched->order[at];
         if (abti_pool_is_user(pool))
-            return &abti_courtesy_mine;
+            return &abti_pool_backoff_mine;
         bool is_empty = abti_pool_is_empty(pool);
         if (!is_empty) {
             robber->seen = at;
             bool several = abti_ring_size(&pool->ring) > 1 || abti_load_relaxed(&pool->num_scheds) < 2;
-            return several ? &abti_courtesy_mine : &abti_courtesy_several;
+            return several ? &abti_pool_backoff_mine : &abti_pool_backoff_several;
         }
     }
     return NULL;
@@ -83,16 +83,16 @@ static bool thief_sees_work(abti_sched *sched)
  * pool, so that many thieves that find nothing together look no more often than a few, and never make it
  * more than an eighth later.
  */
-static unsigned loop_gap(const struct abti_courtesy *courtesy, const abti_sched *sched, unsigned looks)
+static unsigned loop_gap(const struct abti_pool_backoff *backoff, const abti_sched *sched, unsigned looks)
 {
-    unsigned gap = abti_courtesy_gap(courtesy), most = (unsigned)sched->num_pools;
+    unsigned gap = abti_pool_backoff_gap(backoff), most = (unsigned)sched->num_pools;
     if (!is_thief(sched) || looks / 8 <= gap)
         return gap;
     most = most < MAX_GAP ? most : MAX_GAP;
     return looks / 8 < most ? looks / 8 : gap > most ? gap : most;
 }
 
-/* Returns what there is to run, in the words of stream/courtesy.h; `mine` is what perhaps nobody else would run. */
+/* Returns what there is to run, in the words of stream/pool_backoff.h; `mine` is what perhaps nobody else would run. */
 static const void *loop_peek(abti_sched *sched)
 {
     const void *seen = NULL;
@@ -101,15 +101,15 @@ static const void *loop_peek(abti_sched *sched)
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
         if (abti_pool_is_user(pool))
-            return &abti_courtesy_mine;
+            return &abti_pool_backoff_mine;
         if (i > 0 && abti_thief_avoids(&sched->robber, pool))
             continue;
         if (abti_pool_is_empty(pool))
             continue;
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
-            return &abti_courtesy_mine;
+            return &abti_pool_backoff_mine;
         bool is_one = !seen && abti_pool_is_shared_fifo(pool) && abti_queue_size(&pool->inbox) < 2;
-        seen = is_one ? (const void *)abti_load_relaxed(&pool->inbox.head) : &abti_courtesy_several;
+        seen = is_one ? (const void *)abti_load_relaxed(&pool->inbox.head) : &abti_pool_backoff_several;
     }
     return seen;
 }
@@ -118,15 +118,15 @@ static const void *loop_peek(abti_sched *sched)
  * Whether an ES that has found nothing to pick may take what it sees when it looks again. As long as it sees something
  * it goes on here, since between two calls there may be drivers, which would hold up what it is going to take.
  */
-static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
+static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_runs_at_once(2))
         return true;
-    for (int i = 0; i < ABTI_COURTESY_LOOKS; i++) {
-        abti_courtesy_learn(courtesy, loop_peek(sched));
-        if (abti_courtesy_may_take(courtesy))
+    for (int i = 0; i < ABTI_POOL_BACKOFF_LOOKS; i++) {
+        abti_pool_backoff_learn(backoff, loop_peek(sched));
+        if (abti_pool_backoff_may_take(backoff))
             return true;
-        if (!courtesy->seen)
+        if (!backoff->seen)
             return false;
         abti_cpu_relax();
     }
@@ -368,11 +368,11 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 
 static void sched_loop(abti_sched *sched)
 {
-    struct abti_courtesy courtesy = abti_courtesy_new;
+    struct abti_pool_backoff backoff = abti_pool_backoff_new;
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
         abti_assert(es && es->cur);
-        bool takes = looks == 0 || abti_source_is_to_ask(es) || loop_may_take(&courtesy, es, sched);
+        bool takes = looks == 0 || abti_source_is_to_ask(es) || loop_may_take(&backoff, es, sched);
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
@@ -383,10 +383,10 @@ static void sched_loop(abti_sched *sched)
         }
         if (ran) {
             looks = 0;
-            courtesy = abti_courtesy_new;
+            backoff = abti_pool_backoff_new;
             offer_to_sleepers(es, sched);
-        } else if (takes || !courtesy.seen) { /* otherwise it still leaves what it sees to others */
-            unsigned gap = loop_gap(&courtesy, sched, looks);
+        } else if (takes || !backoff.seen) { /* otherwise it still leaves what it sees to others */
+            unsigned gap = loop_gap(&backoff, sched, looks);
             looks += gap;
             /* Other streams may be faster to take what it was woken for, again and again. It then looks as if anew. */
             if (loop_idle(es, sched, looks, gap))

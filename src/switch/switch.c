@@ -6,18 +6,18 @@
 int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(es == abti_es_self && self != to);
-    struct abti_kept kept = abti_kept_lay_by(es);
+    struct abti_saved kept = abti_saved_lay_by(es);
     int code = abti_switch_observed(self, to, after, arg);
-    abti_kept_pick_up(&kept);
+    abti_saved_pick_up(&kept);
     return code;
 }
 
 int abti_start_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(es == abti_es_self && self != to && to->stack);
-    struct abti_kept kept = abti_kept_lay_by(es);
+    struct abti_saved kept = abti_saved_lay_by(es);
     int code = abti_start_observed(self, to, after, arg);
-    abti_kept_pick_up(&kept);
+    abti_saved_pick_up(&kept);
     return code;
 }
 

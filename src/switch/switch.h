@@ -15,7 +15,7 @@
 #include "pick/observe.h"
 #include "rt/rt.h"
 #include "switch/annotated.h"
-#include "unit/kept.h"
+#include "unit/saved.h"
 #include "unit/overflow.h"
 #include "unit/tool_event.h"
 

@@ -32,7 +32,7 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
     abti_store_relaxed(&barrier->arrived, 0);
     barrier->num_looks = barrier->num_local = barrier->num_asleep = barrier->natives_in = 0;
     abti_store_relaxed(&barrier->natives_out, 0);
-    memset(&barrier->thrift, 0, sizeof(barrier->thrift));
+    memset(&barrier->adaptive, 0, sizeof(barrier->adaptive));
     barrier->was_looked_at = false;
     barrier->waiters = (struct abti_waitq){0};
     barrier->local_pool = NULL;
@@ -163,11 +163,11 @@ static int wait_natively(ABT_barrier barrier)
     barrier->num_looks++;
     barrier->natives_in++;
     abti_spin_unlock(&barrier->lock);
-    if (!abti_round_await_soon(&barrier->rounds, round, barrier->num_to_run, &barrier->thrift, &learnt)) {
+    if (!abti_round_await_soon(&barrier->rounds, round, barrier->num_to_run, &barrier->adaptive, &learnt)) {
         abti_spin_lock(&barrier->lock);
         barrier->num_asleep += abti_load_relaxed(&barrier->rounds) == round;
         abti_spin_unlock(&barrier->lock);
-        abti_round_sleep(&barrier->rounds, round, &barrier->thrift, learnt);
+        abti_round_sleep(&barrier->rounds, round, &barrier->adaptive, learnt);
     }
     abti_fetch_add_release(&barrier->natives_out, 1); /* release: pairs with the acquire in abti_barrier_settle */
     return ABT_SUCCESS;

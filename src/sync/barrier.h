@@ -8,7 +8,7 @@
 #define ABTI_SYNC_BARRIER_H
 
 #include "sync/waitq.h"
-#include "wait/thrift.h"
+#include "wait/adaptive.h"
 
 /*
  * The memory is aligned as malloc does, no more, since to align it to lines takes four times as long. So what each ULT
@@ -32,7 +32,7 @@ struct ABT_barrier_opaque {
     _Atomic(uint32_t) rounds; /* lock: rounds that somebody looked at have ended so often. A futex word */
     uint32_t num_to_run; /* num, for those who have not got the lock: they would move its line. Constant likewise */
     bool was_looked_at;  /* lock: there was such a round */
-    struct abti_thrift thrift; /* how long native threads give way before they sleep */
+    struct abti_adaptive adaptive; /* how long native threads give way before they sleep */
     char line_2[ABTI_CACHE_LINE];
     _Atomic(uint32_t) natives_out; /* those that look no more */
     char line_3[ABTI_CACHE_LINE];

@@ -25,8 +25,8 @@ bool abti_round_look(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t n
     return false;
 }
 
-bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, struct abti_thrift *thrift,
-                           uint32_t *learnt)
+bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num,
+                           struct abti_adaptive *adaptive, uint32_t *learnt)
 {
     *learnt = ABTI_LEARNT_BEFORE;
     if (abti_runs_at_once(num))
@@ -35,13 +35,13 @@ bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint
     do {
         if (abti_round_is_over(rounds, round, &now))
             return true;
-    } while (abti_crowd_await_soon(thrift, round, rounds, now, num, NULL, learnt));
+    } while (abti_group_await_soon(adaptive, round, rounds, now, num, NULL, learnt));
     return false;
 }
 
-void abti_round_sleep(_Atomic(uint32_t) *rounds, uint32_t round, struct abti_thrift *thrift, uint32_t learnt)
+void abti_round_sleep(_Atomic(uint32_t) *rounds, uint32_t round, struct abti_adaptive *adaptive, uint32_t learnt)
 {
     uint32_t now;
     while (!abti_round_is_over(rounds, round, &now))
-        abti_crowd_sleep(thrift, learnt, rounds, now);
+        abti_group_sleep(adaptive, learnt, rounds, now);
 }

@@ -6,7 +6,7 @@
 #ifndef ABTI_SYNC_ROUNDS_H
 #define ABTI_SYNC_ROUNDS_H
 
-#include "wait/crowd.h"
+#include "wait/group.h"
 
 /*
  * Whether the round is over. *now is the count. acquire: pairs with the release in abti_barrier_meet and
@@ -25,11 +25,11 @@ ABTI_INLINE bool abti_round_is_over(const _Atomic(uint32_t) *rounds, uint32_t ro
 bool abti_round_look(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_look)(const void *arg),
                      const void *arg);
 
-/* Looks, or gives way in a crowd of more threads than there are CPUs. False: *learnt is for abti_round_sleep. */
-bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, struct abti_thrift *thrift,
-                           uint32_t *learnt);
+/* Looks, or gives way in a group of more threads than there are CPUs. False: *learnt is for abti_round_sleep. */
+bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num,
+                           struct abti_adaptive *adaptive, uint32_t *learnt);
 
 /* Sleeps until the round is over. The caller has told those that may end it. */
-void abti_round_sleep(_Atomic(uint32_t) *rounds, uint32_t round, struct abti_thrift *thrift, uint32_t learnt);
+void abti_round_sleep(_Atomic(uint32_t) *rounds, uint32_t round, struct abti_adaptive *adaptive, uint32_t learnt);
 
 #endif

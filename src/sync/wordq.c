@@ -8,7 +8,7 @@
 #include "os/clock.h"
 #include "sync/waitq.h"
 #include "wait/guest.h"
-#include "wait/thrift.h"
+#include "wait/adaptive.h"
 #include "wait/word.h"
 
 /*
@@ -26,8 +26,8 @@ static struct wordq_bucket {
     _Atomic(uint64_t) natives; /* that sleep, or are about to; above NATIVES_BITS how many ever did */
     _Atomic(uint32_t) queued;  /* how many are in `waiters`, or are about to. Written with the lock, read without */
     struct abti_spin lock;
-    struct abti_waitq waiters; /* lock: ULTs and streams in docks, of all words that have this bucket */
-    struct abti_thrift thrift; /* of the native threads */
+    struct abti_waitq waiters;     /* lock: ULTs and streams in docks, of all words that have this bucket */
+    struct abti_adaptive adaptive; /* of the native threads */
 } ABTI_ALIGNED(ABTI_CACHE_LINE) buckets[256];
 
 enum { BUCKET_SHIFT = 64 - 8, NATIVES_BITS = 32 };
@@ -46,7 +46,7 @@ static void sleep_on_word(struct wordq_bucket *bucket, const _Atomic(uint32_t) *
     abti_fetch_add_relaxed(&bucket->natives, one);
     abti_fence_seq_cst();
     if (!abti_word_is_changed(word, value))
-        abti_crowd_sleep(&bucket->thrift, learnt, (_Atomic(uint32_t) *)(uintptr_t)word, value);
+        abti_group_sleep(&bucket->adaptive, learnt, (_Atomic(uint32_t) *)(uintptr_t)word, value);
     abti_fetch_add_relaxed(&bucket->natives, (uint64_t)-1); /* relaxed: late, it costs a wake */
 }
 
@@ -58,7 +58,7 @@ static void sleep_docked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *w
     abti_fetch_add_relaxed(&bucket->natives, (uint64_t)1 << NATIVES_BITS); /* relaxed: it only has to change */
     dock->sleep(abti_es_self, word, value);
     if (learnt != ABTI_LEARNT_BEFORE)
-        abti_thrift_learn_sleep(&bucket->thrift, learnt, abti_clock_mono_ns() - since_ns);
+        abti_adaptive_learn_sleep(&bucket->adaptive, learnt, abti_clock_mono_ns() - since_ns);
 }
 
 static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value, uint32_t num,
@@ -68,7 +68,7 @@ static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *wo
     for (;;) {
         uint32_t sleeps = (uint32_t)(abti_load_relaxed(&bucket->natives) >> NATIVES_BITS);
         uint32_t learnt;
-        if (abti_crowd_await_soon(&bucket->thrift, sleeps, word, value, num, meanwhile, &learnt))
+        if (abti_group_await_soon(&bucket->adaptive, sleeps, word, value, num, meanwhile, &learnt))
             return;
         if (abti_meanwhile_look(meanwhile))
             continue;

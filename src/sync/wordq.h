@@ -15,7 +15,7 @@
 #include "base/compiler.h"
 #include "rt/types.h"
 #include "sync/waiter.h"
-#include "wait/crowd.h"
+#include "wait/group.h"
 #include "wait/sleeper.h"
 
 /* How a stream sleeps that has to answer others meanwhile; the room above fills it in, see stream/dock.h. */

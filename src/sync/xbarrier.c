@@ -22,7 +22,7 @@ void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
 {
     uint32_t learnt;
-    if (abti_round_await_soon(&barrier->rounds, round, barrier->num, &barrier->thrift, &learnt))
+    if (abti_round_await_soon(&barrier->rounds, round, barrier->num, &barrier->adaptive, &learnt))
         return;
     /*
      * Nobody sleeps unseen: this counts itself and then looks at `rounds`, the last one counts that up and then looks
@@ -30,7 +30,7 @@ static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t 
      */
     abti_fetch_add_relaxed(&barrier->sleepers, 1);
     abti_fence_seq_cst();
-    abti_round_sleep(&barrier->rounds, round, &barrier->thrift, learnt);
+    abti_round_sleep(&barrier->rounds, round, &barrier->adaptive, learnt);
     abti_fetch_add_relaxed(&barrier->sleepers, (uint32_t)-1); /* relaxed: late, it costs a wake */
 }
 

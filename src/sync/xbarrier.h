@@ -6,7 +6,7 @@
 #include "abt.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "wait/thrift.h"
+#include "wait/adaptive.h"
 
 /*
  * Arrivals are numbered for ever, which says what round each belongs to: a thread that comes for the next round while
@@ -15,10 +15,10 @@
 struct ABT_xstream_barrier_opaque {
     /* Who waits looks at these, which change at the end of a round only, unless some sleep. */
     ABTI_ALIGNED(ABTI_CACHE_LINE)
-    _Atomic(uint32_t) rounds;   /* how many are complete. A futex word, which the last one of each round counts up */
-    _Atomic(uint32_t) sleepers; /* how many sleep, or are about to */
-    uint32_t num;               /* how many meet. Constant */
-    struct abti_thrift thrift;  /* how long they give way before they sleep */
+    _Atomic(uint32_t) rounds;      /* how many are complete. A futex word, which the last one of each round counts up */
+    _Atomic(uint32_t) sleepers;    /* how many sleep, or are about to */
+    uint32_t num;                  /* how many meet. Constant */
+    struct abti_adaptive adaptive; /* how long they give way before they sleep */
     ABTI_ALIGNED(ABTI_CACHE_LINE)
     _Atomic(uint64_t) arrived;   /* how many have come so far, in all rounds */
     _Atomic(uint32_t) outsiders; /* how many that are no stream's threads use the barrier */

@@ -9,7 +9,7 @@
  * to a word that is NULL until a library is loaded.
  *
  * Switches that are observed take a slow form, too: those that report events (pick/observe.h, which has the list), or a
- * sanitizer or valgrind, those of a ULT with switch hooks (unit/kept.h), and waits whose times are kept
+ * sanitizer or valgrind, those of a ULT with switch hooks (unit/saved.h), and waits whose times are kept
  * (abti_wait_for). So that the quick ones ask only once, es->slow is es->in_hand while there is none of these, and else
  * leads to a word that is never NULL.
  */

@@ -63,17 +63,17 @@ static void test_own(void)
 
 /* --- Rounds: nobody begins one before all have ended the one before --- */
 
-enum { CROWD = 24, ROUNDS = 200 };
+enum { GROUP = 24, ROUNDS = 200 };
 
-struct crowd {
+struct group {
     ABT_barrier barrier;
     int num;
     atomic_int arrived[ROUNDS];
 };
 
-static void join_crowd(void *arg)
+static void join_group(void *arg)
 {
-    struct crowd *c = arg;
+    struct group *c = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
         atomic_fetch_add(&c->arrived[i], 1);
@@ -83,29 +83,29 @@ static void join_crowd(void *arg)
     }
 }
 
-static void run_crowd(struct crowd *c, int num)
+static void run_group(struct group *c, int num)
 {
     static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL};
-    struct activity a[CROWD];
+    struct activity a[GROUP];
 
     c->num = num;
     for (int i = 0; i < ROUNDS; i++)
         atomic_store(&c->arrived[i], 0);
     for (int i = 0; i < num; i++)
-        start(&a[i], kinds[i % 3], join_crowd, c);
+        start(&a[i], kinds[i % 3], join_group, c);
     for (int i = 0; i < num; i++)
         finish(&a[i]);
     pass("%d rounds of %d", ROUNDS, num);
 }
 
-static void test_crowd(void)
+static void test_group(void)
 {
-    struct crowd c;
+    struct group c;
 
-    must(ABT_barrier_create(CROWD, &c.barrier));
-    run_crowd(&c, CROWD);
+    must(ABT_barrier_create(GROUP, &c.barrier));
+    run_group(&c, GROUP);
     ok_abt(ABT_barrier_reinit(c.barrier, 7));
-    run_crowd(&c, 7);
+    run_group(&c, 7);
     ok_abt(ABT_barrier_free(&c.barrier));
 }
 
@@ -312,7 +312,7 @@ int main(void)
     sync_init();
     call_as_each(check_codes, NULL);
     test_own();
-    test_crowd();
+    test_group();
     test_short_lived();
     test_locals();
     if (!policy_is_active()) /* else they never sleep */

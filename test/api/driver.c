@@ -501,7 +501,7 @@ static void test_blocked(void)
 }
 
 /* `each`: as many at a time. */
-static void test_blocked_crowd(const ABTX_driver_ops *ops, int each)
+static void test_blocked_group(const ABTX_driver_ops *ops, int each)
 {
     ABT_xstream streams[MOST];
     ABT_thread units[MOST];
@@ -926,8 +926,8 @@ int main(void)
     test_poll();
     test_wait();
     test_blocked();
-    test_blocked_crowd(&all_ops, 1);
-    test_blocked_crowd(&brief_ops, MOST);
+    test_blocked_group(&all_ops, 1);
+    test_blocked_group(&brief_ops, MOST);
     test_callback_detaches();
     test_one_leader();
     test_one_waits();

@@ -102,22 +102,22 @@ static void set_it(enum caller who, void *arg)
 
 static void test_wait(enum caller setter, bool timed)
 {
-    enum { CROWD = 9 };
+    enum { GROUP = 9 };
     static const enum caller kinds[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT};
-    struct waiting w[CROWD];
+    struct waiting w[GROUP];
     ABT_eventual eventual;
 
     must(ABT_eventual_create(sizeof(int), &eventual));
-    for (int i = 0; i < CROWD; i++) {
+    for (int i = 0; i < GROUP; i++) {
         w[i].eventual = eventual;
         w[i].timed = timed && i % 2;
         w[i].got = 0;
         start(&w[i].activity, kinds[i % 3], wait_here, &w[i]);
-        if (i < CROWD / 2 && !w[i].timed)
+        if (i < GROUP / 2 && !w[i].timed)
             wait_until_asleep(&w[i].activity);
     }
     call_as(setter, set_it, eventual);
-    for (int i = 0; i < CROWD; i++) {
+    for (int i = 0; i < GROUP; i++) {
         finish(&w[i].activity);
         is_int(w[i].got, (int)setter + 1, "the value");
     }

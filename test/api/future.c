@@ -98,7 +98,7 @@ static void test_own(void)
 
 /* --- Many who set it and many who wait --- */
 
-enum { CROWD = 24 };
+enum { GROUP = 24 };
 
 struct shared {
     ABT_future future;
@@ -112,9 +112,9 @@ static void see_all(void **values)
 {
     int sum = 0;
 
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < GROUP; i++)
         sum += *(int *)values[i];
-    is_int(sum, CROWD * (CROWD - 1) / 2, "all values");
+    is_int(sum, GROUP * (GROUP - 1) / 2, "all values");
     nap_ms(2);
     is_int(atomic_load(&shared.passed), 0, "nobody passes before the callback has ended");
     atomic_fetch_add(&shared.called, 1);
@@ -134,23 +134,23 @@ static void wait_here(void *arg)
     atomic_fetch_add(&shared.passed, 1);
 }
 
-static void test_crowd(void)
+static void test_group(void)
 {
     static const enum caller setters[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT, TASKLET};
-    struct activity waiting[9], setting[CROWD];
-    int numbers[CROWD];
+    struct activity waiting[9], setting[GROUP];
+    int numbers[GROUP];
 
     atomic_store(&shared.called, 0);
     atomic_store(&shared.passed, 0);
-    must(ABT_future_create(CROWD, see_all, &shared.future));
+    must(ABT_future_create(GROUP, see_all, &shared.future));
     for (int i = 0; i < 9; i++)
         start(&waiting[i], setters[i % 3], wait_here, NULL);
     wait_until_asleep(&waiting[0]);
-    for (int i = 0; i < CROWD; i++) {
+    for (int i = 0; i < GROUP; i++) {
         numbers[i] = i;
         start(&setting[i], setters[i % 4], set_one, &numbers[i]);
     }
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < GROUP; i++)
         finish(&setting[i]);
     for (int i = 0; i < 9; i++)
         finish(&waiting[i]);
@@ -166,7 +166,7 @@ int main(void)
     call_as_each(check_none, NULL);
     test_own();
     for (int i = 0; i < 10; i++)
-        test_crowd();
+        test_group();
     sync_fini();
     return done_testing();
 }

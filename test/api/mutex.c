@@ -258,18 +258,18 @@ static void test_unlock_by_another(enum caller who)
 
 /* --- All against all --- */
 
-enum { CROWD = 24, ROUNDS = 300 };
+enum { GROUP = 24, ROUNDS = 300 };
 
-struct crowd {
+struct group {
     ABT_mutex mutex;
     bool yields;
     int inside;
     long count;
 };
 
-static void join_crowd(void *arg)
+static void join_group(void *arg)
 {
-    struct crowd *c = arg;
+    struct group *c = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
         ABT_mutex_lock(c->mutex);
@@ -283,11 +283,11 @@ static void join_crowd(void *arg)
     }
 }
 
-static void test_crowd(bool yields, bool recursive)
+static void test_group(bool yields, bool recursive)
 {
     static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL, TASKLET};
-    struct activity a[CROWD];
-    struct crowd c = {.yields = yields};
+    struct activity a[GROUP];
+    struct group c = {.yields = yields};
     ABT_mutex_attr attr;
 
     must(ABT_mutex_attr_create(&attr));
@@ -295,11 +295,11 @@ static void test_crowd(bool yields, bool recursive)
     must(ABT_mutex_create_with_attr(attr, &c.mutex));
     must(ABT_mutex_attr_free(&attr));
     /* A tasklet that waits for a ULT of its own stream, which yields while it holds the mutex, waits for ever. */
-    for (int i = 0; i < CROWD; i++)
-        start(&a[i], kinds[i % (yields ? 3 : 4)], join_crowd, &c);
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < GROUP; i++)
+        start(&a[i], kinds[i % (yields ? 3 : 4)], join_group, &c);
+    for (int i = 0; i < GROUP; i++)
         finish(&a[i]);
-    is_int(c.count, CROWD * ROUNDS, "everybody had it every time%s%s", yields ? ", yielding inside" : "",
+    is_int(c.count, GROUP * ROUNDS, "everybody had it every time%s%s", yields ? ", yielding inside" : "",
            recursive ? ", recursive" : "");
     must(ABT_mutex_free(&c.mutex));
 }
@@ -501,7 +501,7 @@ static void test_asleep_beside_woken(void)
 /* --- A pool that is guarded by the very mutex its ULTs wait for --- */
 
 static ABT_mutex pool_mutex;
-static ABT_thread pool_units[CROWD + 8];
+static ABT_thread pool_units[GROUP + 8];
 static int pool_size;
 
 static ABT_unit guarded_create_unit(ABT_pool pool, ABT_thread thread)
@@ -552,11 +552,11 @@ static void guarded_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 static void test_guarded_pool(void)
 {
     enum { NUM_ES = 2 };
-    struct crowd c = {.yields = false};
+    struct group c = {.yields = false};
     ABT_pool_user_def def;
     ABT_pool pool;
     ABT_xstream es[NUM_ES];
-    ABT_thread thread[CROWD];
+    ABT_thread thread[GROUP];
 
     must(ABT_mutex_create(&pool_mutex));
     c.mutex = pool_mutex;
@@ -566,13 +566,13 @@ static void test_guarded_pool(void)
     must(ABT_pool_user_def_free(&def));
     for (int i = 0; i < NUM_ES; i++)
         must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es[i]));
-    for (int i = 0; i < CROWD; i++)
-        must(ABT_thread_create(pool, join_crowd, &c, ABT_THREAD_ATTR_NULL, &thread[i]));
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < GROUP; i++)
+        must(ABT_thread_create(pool, join_group, &c, ABT_THREAD_ATTR_NULL, &thread[i]));
+    for (int i = 0; i < GROUP; i++)
         must(ABT_thread_free(&thread[i]));
     for (int i = 0; i < NUM_ES; i++)
         must(ABT_xstream_free(&es[i]));
-    is_int(c.count, CROWD * ROUNDS, "ULTs share the mutex with their pool");
+    is_int(c.count, GROUP * ROUNDS, "ULTs share the mutex with their pool");
     must(ABT_pool_free(&pool));
     must(ABT_mutex_free(&pool_mutex));
 }
@@ -587,7 +587,7 @@ static void test_waiting(void)
     test_spin(TASKLET);
     test_spin(EXTERNAL);
     for (int i = 0; i < 4; i++)
-        test_crowd(i & 1, i & 2);
+        test_group(i & 1, i & 2);
     test_greed(SECONDARY_ULT, SECONDARY_ULT);
     test_greed(SECONDARY_ULT, PLAIN_ULT);
     test_greed(SECONDARY_ULT, EXTERNAL);

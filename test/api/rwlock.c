@@ -139,17 +139,17 @@ static void test_own(void)
 
 /* --- All against all --- */
 
-enum { CROWD = 24, ROUNDS = 300 };
+enum { GROUP = 24, ROUNDS = 300 };
 
-struct crowd {
+struct group {
     ABT_rwlock rwlock;
     atomic_int readers, writers;
     long count;
 };
 
-static void join_crowd(void *arg)
+static void join_group(void *arg)
 {
-    struct crowd *c = arg;
+    struct group *c = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
         if (i % 4) {
@@ -173,18 +173,18 @@ static void join_crowd(void *arg)
     }
 }
 
-static void test_crowd(void)
+static void test_group(void)
 {
     static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL};
-    struct activity a[CROWD];
-    struct crowd c = {.count = 0};
+    struct activity a[GROUP];
+    struct group c = {.count = 0};
 
     must(ABT_rwlock_create(&c.rwlock));
-    for (int i = 0; i < CROWD; i++)
-        start(&a[i], kinds[i % 3], join_crowd, &c);
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < GROUP; i++)
+        start(&a[i], kinds[i % 3], join_group, &c);
+    for (int i = 0; i < GROUP; i++)
         finish(&a[i]);
-    is_int(c.count, CROWD * ROUNDS / 4, "every writer was inside every time");
+    is_int(c.count, GROUP * ROUNDS / 4, "every writer was inside every time");
     must(ABT_rwlock_free(&c.rwlock));
 }
 
@@ -197,7 +197,7 @@ int main(void)
         if (who != TASKLET) /* it would keep the ULTs of its stream from leaving */
             test_exclusion((enum caller)who);
     }
-    test_crowd();
+    test_group();
     sync_fini();
     return done_testing();
 }

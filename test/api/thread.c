@@ -199,18 +199,18 @@ static void test_primary_errors(enum caller who, void *arg)
 }
 
 /* Units wait for one that is blocked; all of them go on when it has ended. */
-struct crowd {
+struct group {
     ABT_thread target;
     atomic_int joined;
 };
 
 static void join_target(void *arg)
 {
-    struct crowd *crowd = arg;
+    struct group *group = arg;
 
-    must(ABT_thread_join(crowd->target));
-    if (state_of(crowd->target) == ABT_THREAD_STATE_TERMINATED)
-        count_up(&crowd->joined);
+    must(ABT_thread_join(group->target));
+    if (state_of(group->target) == ABT_THREAD_STATE_TERMINATED)
+        count_up(&group->joined);
 }
 
 static void *join_natively(void *arg)
@@ -222,22 +222,22 @@ static void *join_natively(void *arg)
 static void test_many_joiners(void)
 {
     ABT_xstream xstream = new_xstream();
-    struct crowd crowd = {.target = ult_in(pool_of(xstream), suspend_once, NULL)};
+    struct group group = {.target = ult_in(pool_of(xstream), suspend_once, NULL)};
     ABT_thread threads[6];
     pthread_t native;
 
     for (int i = 0; i < 6; i++)
-        threads[i] = ult_in(i % 2 ? own_pool() : pool_of(xstream), join_target, &crowd);
-    must(pthread_create(&native, NULL, join_natively, &crowd));
-    wait_for(state_of(crowd.target) == ABT_THREAD_STATE_BLOCKED);
+        threads[i] = ult_in(i % 2 ? own_pool() : pool_of(xstream), join_target, &group);
+    must(pthread_create(&native, NULL, join_natively, &group));
+    wait_for(state_of(group.target) == ABT_THREAD_STATE_BLOCKED);
     for (int i = 0; i < 20; i++)
         let_others_run();
-    is_int(atomic_load(&crowd.joined), 0, "nobody has joined a blocked ULT");
-    must(ABT_thread_resume(crowd.target));
+    is_int(atomic_load(&group.joined), 0, "nobody has joined a blocked ULT");
+    must(ABT_thread_resume(group.target));
     must(ABT_thread_free_many(6, threads));
     pthread_join(native, NULL);
-    is_int(atomic_load(&crowd.joined), 7, "all have joined it");
-    must(ABT_thread_free(&crowd.target));
+    is_int(atomic_load(&group.joined), 7, "all have joined it");
+    must(ABT_thread_free(&group.target));
     must(ABT_xstream_free(&xstream));
 }
 

@@ -146,14 +146,14 @@ static void test_looks(enum caller who, ABT_bool block_native)
 
 enum { MANY = 12, OTHERS = 300 };
 
-struct crowd {
+struct group {
     _Atomic(uint32_t) word;
     atomic_int gone, present;
 };
 
-static void join_crowd(void *arg)
+static void join_group(void *arg)
 {
-    struct crowd *c = arg;
+    struct group *c = arg;
 
     atomic_fetch_add(&c->present, 1);
     while (atomic_load(&c->word) == 0)
@@ -166,14 +166,14 @@ static void test_many(void)
 {
     static struct wait other[OTHERS];
     static struct activity aside[OTHERS], a[MANY];
-    struct crowd c = {.word = 0};
+    struct group c = {.word = 0};
 
     for (int i = 0; i < OTHERS; i++) {
         other[i] = (struct wait){.word = 0};
         start(&aside[i], PLAIN_ULT, await, &other[i]);
     }
     for (int i = 0; i < MANY; i++)
-        start(&a[i], i % 3 == 0 ? EXTERNAL : PLAIN_ULT, join_crowd, &c);
+        start(&a[i], i % 3 == 0 ? EXTERNAL : PLAIN_ULT, join_group, &c);
     wait_for(atomic_load(&c.present) == MANY);
     for (int i = 0; i < MANY; i++)
         wait_until_asleep(&a[i]);
@@ -196,11 +196,11 @@ static void test_many(void)
 /* One wake, for one of the ULTs. */
 static void test_wake_one(void)
 {
-    struct crowd c = {.word = 0};
+    struct group c = {.word = 0};
     struct activity a[3];
 
     for (int i = 0; i < 3; i++)
-        start(&a[i], PLAIN_ULT, join_crowd, &c);
+        start(&a[i], PLAIN_ULT, join_group, &c);
     for (int i = 0; i < 3; i++)
         wait_until_asleep(&a[i]);
     atomic_store(&c.word, 1);

@@ -61,18 +61,18 @@ static void test_two(void)
 
 /* --- Rounds --- */
 
-enum { MAX_CROWD = 16, ROUNDS = 300 };
+enum { MAX_GROUP = 16, ROUNDS = 300 };
 
-struct crowd {
+struct group {
     ABT_xstream_barrier barrier;
     int num;
     atomic_int arrived[ROUNDS];
     atomic_int freed;
 };
 
-static void join_crowd(void *arg)
+static void join_group(void *arg)
 {
-    struct crowd *c = arg;
+    struct group *c = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
         atomic_fetch_add(&c->arrived[i], 1);
@@ -86,17 +86,17 @@ static void join_crowd(void *arg)
 }
 
 /* One ULT or tasklet per stream, and external threads. */
-static void test_crowd(int num)
+static void test_group(int num)
 {
-    struct crowd c = {.num = num};
-    struct activity a[MAX_CROWD];
-    ABT_xstream es[MAX_CROWD];
+    struct group c = {.num = num};
+    struct activity a[MAX_GROUP];
+    ABT_xstream es[MAX_GROUP];
 
     must(ABT_xstream_barrier_create((uint32_t)num, &c.barrier));
     for (int i = 0; i < num; i++) {
         enum caller who = i % 3 == 0 ? SECONDARY_ULT : i % 3 == 1 ? EXTERNAL : TASKLET;
         es[i] = who == EXTERNAL ? ABT_XSTREAM_NULL : new_xstream();
-        start_in(&a[i], who, es[i], join_crowd, &c);
+        start_in(&a[i], who, es[i], join_group, &c);
     }
     for (int i = 0; i < num; i++) {
         finish(&a[i]);
@@ -165,9 +165,9 @@ int main(void)
     must(ABT_init(0, NULL));
     call_as_each(check_codes, NULL);
     test_two();
-    test_crowd(2);
-    test_crowd(5);
-    test_crowd(MAX_CROWD);
+    test_group(2);
+    test_group(5);
+    test_group(MAX_GROUP);
     test_turnstile();
     must(ABT_finalize());
     return done_testing();

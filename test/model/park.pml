@@ -48,7 +48,7 @@ inline settle_locked(s, p) {
     fi
 }
 
-#ifdef TOO_THRIFTY /* mutant */
+#ifdef TOO_SPARING /* mutant */
 #define HAS_SURPLUS(p) (size[p] > num_coming[p] + 1)
 #else
 #define HAS_SURPLUS(p) (size[p] > num_coming[p])

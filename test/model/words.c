@@ -14,10 +14,10 @@
 #include "pick/sched.c"
 #include "sync/waiter.c"
 #include "sync/wordq.c"
-#include "wait/crowd.c"
+#include "wait/group.c"
 #include "wait/native.c"
 #include "wait/sleeper.c"
-#include "wait/thrift.c"
+#include "wait/adaptive.c"
 #include "wait/word.c"
 
 const char model_name[] = "words";
@@ -118,7 +118,7 @@ static void reset(int ults)
     atomic_init(&asked, 0);
     for (int i = 0; i < 2; i++)
         atomic_init(&sleepers[i].word, ABTI_AWAKE);
-    atomic_init(&wordq_bucket_of(&word)->thrift.level, ABTI_THRIFT_MOST + 1000);
+    atomic_init(&wordq_bucket_of(&word)->adaptive.level, ABTI_ADAPTIVE_MOST + 1000);
     plain = 0;
     for (int i = 0; i < ults; i++)
         model_push(model_unit(i, ult_waits, NULL, 0));

@@ -522,13 +522,13 @@ static void test_queued_signalled(bool all, bool external)
  * ULTs of one pool, which come before the ULT of another until they have passed over it often enough. What is left of
  * them then goes on without it.
  */
-static void test_queued_crowd(void)
+static void test_queued_group(void)
 {
-    enum { CROWD = 200 };
+    enum { GROUP = 200 };
     struct waiting w;
     ABT_pool pool = make_pool(ABT_POOL_ACCESS_MPMC);
     ABT_xstream es = make_es(1, &pool);
-    ABT_thread crowd[CROWD];
+    ABT_thread group[GROUP];
 
     begin();
     must(ABT_mutex_lock(mutex));
@@ -538,12 +538,12 @@ static void test_queued_crowd(void)
     must(ABT_thread_free(&first));
     must(ABT_mutex_lock(mutex));
     start_waiting(&w, ABT_SCHED_BASIC, lock_once);
-    for (int i = 0; i < CROWD; i++)
-        crowd[i] = make_ult(pool, lock_once);
-    for (int i = 0; i < CROWD; i++)
-        wait_until_blocked(crowd[i]);
+    for (int i = 0; i < GROUP; i++)
+        group[i] = make_ult(pool, lock_once);
+    for (int i = 0; i < GROUP; i++)
+        wait_until_blocked(group[i]);
     unlock_for_ult(&w);
-    must(ABT_thread_free_many(CROWD, crowd));
+    must(ABT_thread_free_many(GROUP, group));
     must(ABT_xstream_free(&es));
     end_waiting(&w);
     pass("all ULTs of the pool that has had it lock it");
@@ -560,7 +560,7 @@ static void run_queued_case(int number)
     case 19: test_queued_signalled(true, false); break;
     case 20: test_queued_signalled(false, true); break;
     case 21: test_queued_signalled(true, true); break;
-    case 22: test_queued_crowd(); break;
+    case 22: test_queued_group(); break;
     default: break;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many blocked ULTs, and the count of them: 100,000 at once; and a crowd that is suspended and resumed from everywhere
+ * Many blocked ULTs, and the count of them: 100,000 at once; and a group that is suspended and resumed from everywhere
  * while ESs come and go, with somebody reading the count all the time. Those who stay blocked are never missing from
  * it.
  */
@@ -76,16 +76,16 @@ static void mass(struct rng *rng)
     free(threads);
 }
 
-/* --- A crowd --- */
+/* --- A group --- */
 
-enum { STAYING = 50, CROWD = 60, TURNS = SCALED(300, 150, 25) };
+enum { STAYING = 50, GROUP = 60, TURNS = SCALED(300, 150, 25) };
 
-static ABT_pool pool; /* of the crowd */
-static ABT_thread staying[STAYING], crowd[CROWD];
+static ABT_pool pool; /* of the group */
+static ABT_thread staying[STAYING], group[GROUP];
 static atomic_bool stop;
 static atomic_long finished, too_few, samples;
 
-static void crowd_body(void *arg)
+static void group_body(void *arg)
 {
     struct rng rng = rng_fresh();
 
@@ -97,19 +97,19 @@ static void crowd_body(void *arg)
     atomic_fetch_add(&finished, 1);
 }
 
-/* Each member of the crowd has one waker; a waker has several members. */
-static void wake_crowd(int first, int step)
+/* Each member of the group has one waker; a waker has several members. */
+static void wake_group(int first, int step)
 {
     struct rng rng = rng_fresh();
-    int turns[CROWD] = {0};
+    int turns[GROUP] = {0};
 
     for (int left = 1; left > 0;) {
         left = 0;
-        for (int i = first; i < CROWD; i += step) {
+        for (int i = first; i < GROUP; i += step) {
             left += turns[i] < TURNS;
-            if (turns[i] < TURNS && is_blocked(crowd[i])) {
+            if (turns[i] < TURNS && is_blocked(group[i])) {
                 turns[i]++;
-                must(ABT_thread_resume(crowd[i]));
+                must(ABT_thread_resume(group[i]));
             }
         }
         jitter(&rng);
@@ -119,12 +119,12 @@ static void wake_crowd(int first, int step)
 
 static void waker_ult(void *number)
 {
-    wake_crowd((int)(intptr_t)number, 4);
+    wake_group((int)(intptr_t)number, 4);
 }
 
 static void *waker_external(void *number)
 {
-    wake_crowd((int)(intptr_t)number, 4);
+    wake_group((int)(intptr_t)number, 4);
     return NULL;
 }
 
@@ -157,15 +157,15 @@ static void come_and_go(struct rng *rng)
         while (!is_blocked(staying[i]))
             must(ABT_self_yield());
     }
-    for (int i = 0; i < CROWD; i++)
-        must(ABT_thread_create(pool, crowd_body, NULL, ABT_THREAD_ATTR_NULL, &crowd[i]));
+    for (int i = 0; i < GROUP; i++)
+        must(ABT_thread_create(pool, group_body, NULL, ABT_THREAD_ATTR_NULL, &group[i]));
     must(pthread_create(&natives[0], NULL, sampler, NULL));
     for (int i = 0; i < 2; i++) {
         must(pthread_create(&natives[1 + i], NULL, waker_external, (void *)(intptr_t)i));
         must(ABT_thread_create(team.pools[i], waker_ult, (void *)(intptr_t)(2 + i), ABT_THREAD_ATTR_NULL, &wakers[i]));
     }
     /* ESs that serve the pool for a short time, each perhaps the owner of its counts. */
-    while (atomic_load(&finished) < CROWD) {
+    while (atomic_load(&finished) < GROUP) {
         ABT_xstream es;
         must(ABT_xstream_create_basic(all_scheds[below(rng, 4)], 1, &pool, ABT_SCHED_CONFIG_NULL, &es));
         for (unsigned i = below(rng, 50); i > 0; i--)
@@ -173,7 +173,7 @@ static void come_and_go(struct rng *rng)
         must(ABT_xstream_free(&es));
     }
     must(ABT_thread_free_many(2, wakers));
-    must(ABT_thread_free_many(CROWD, crowd));
+    must(ABT_thread_free_many(GROUP, group));
     pthread_join(natives[1], NULL);
     pthread_join(natives[2], NULL);
     ok(total_becomes(STAYING), "those who stay are counted, exactly");

@@ -62,7 +62,7 @@ static void test_rests(void)
 }
 
 /* One of many thieves spares the others more. */
-static void test_crowd(void)
+static void test_group(void)
 {
     struct abti_thief thief = {.rivals = 5};
 
@@ -111,7 +111,7 @@ int main(void)
 {
     test_rests();
     test_sizes();
-    test_crowd();
+    test_group();
     test_bulk();
     return done_testing();
 }

@@ -23,7 +23,7 @@ static const uint64_t enough_ns = 5000000000;
 
 static uint32_t num_told; /* of threads */
 static _Atomic(uint32_t) rounds, sleepers;
-static struct abti_thrift thrift;
+static struct abti_adaptive adaptive;
 static atomic_int come, early;
 static atomic_bool over; /* set before the last round is counted */
 
@@ -33,10 +33,10 @@ static void *take_part(void *arg)
     while (!atomic_load(&over)) {
         atomic_fetch_add(&come, 1);
         uint32_t learnt;
-        if (!abti_round_await_soon(&rounds, round, num_told, &thrift, &learnt)) {
+        if (!abti_round_await_soon(&rounds, round, num_told, &adaptive, &learnt)) {
             abti_fetch_add_relaxed(&sleepers, 1);
             abti_fence_seq_cst();
-            abti_round_sleep(&rounds, round, &thrift, learnt);
+            abti_round_sleep(&rounds, round, &adaptive, learnt);
             abti_fetch_add_relaxed(&sleepers, (uint32_t)-1);
         }
         round++;
@@ -97,24 +97,24 @@ static void run_rounds(const char *how, uint32_t num, int most, uint64_t pause_n
     is_int((long)abti_load_relaxed(&sleepers), 0, "%s: and nobody sleeps", how);
 }
 
-/* Whether the word changes meanwhile or not: the crowd learns to look less, and a sleep adds nothing to that. */
+/* Whether the word changes meanwhile or not: the group learns to look less, and a sleep adds nothing to that. */
 static void lose_cpu(const char *how, bool changes)
 {
-    struct abti_thrift thrift = {0};
+    struct abti_adaptive adaptive = {0};
     _Atomic(uint32_t) word = 0;
     uint32_t learnt = 0;
 
     long_yield.ns = LONG_NS;
     long_yield.word = changes ? &word : NULL;
     long_yield.times = 0;
-    ok(abti_crowd_await_soon(&thrift, 1, &word, 0, 2, NULL, &learnt) == changes, "%s: it is seen", how);
+    ok(abti_group_await_soon(&adaptive, 1, &word, 0, 2, NULL, &learnt) == changes, "%s: it is seen", how);
     is_int(long_yield.times, 1, "%s: the looks end", how);
     long_yield.ns = 0;
     if (!changes) {
         abti_store_release(&word, 1);
-        abti_crowd_sleep(&thrift, learnt, &word, 0);
+        abti_group_sleep(&adaptive, learnt, &word, 0);
     }
-    is_int(abti_load_relaxed(&thrift.level), 1, "%s: it looks half as long the next time", how);
+    is_int(abti_load_relaxed(&adaptive.level), 1, "%s: it looks half as long the next time", how);
 }
 
 int main(void)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wait/crowd.h"
+#include "wait/group.h"
 
 #include <sched.h>
 #include "arch/cpu.h"
 #include "base/assert.h"
 #include "os/clock.h"
 #include "wait/cpus.h"
-#include "wait/thrift.h"
+#include "wait/adaptive.h"
 #include "wait/word.h"
 
-void abti_crowd_sleep(struct abti_thrift *thrift, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value)
+void abti_group_sleep(struct abti_adaptive *adaptive, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value)
 {
     if (learnt == ABTI_LEARNT_BEFORE) {
         abti_word_wait(word, value, ABTI_CLOCK_NEVER);
@@ -17,14 +17,14 @@ void abti_crowd_sleep(struct abti_thrift *thrift, uint32_t learnt, _Atomic(uint3
     }
     uint64_t since_ns = abti_clock_mono_ns();
     abti_word_wait(word, value, ABTI_CLOCK_NEVER);
-    abti_thrift_learn_sleep(thrift, learnt, abti_clock_mono_ns() - since_ns);
+    abti_adaptive_learn_sleep(adaptive, learnt, abti_clock_mono_ns() - since_ns);
 }
 
 /*
  * Gives way in the midst of looks: the thread that is waited for may be on this very CPU, where it was woken, and would
  * run only when the looks have ended. False: another program had the CPU for long, so that the looks are to end.
  */
-static bool crowd_gives_way(void)
+static bool group_gives_way(void)
 {
     enum { LONG_NS = 100000 };
     uint64_t since_ns = abti_clock_mono_ns();
@@ -37,40 +37,41 @@ static bool crowd_gives_way(void)
  * program had the CPU for long, the last look is at what has come meanwhile: a sleep for that would end at once, and be
  * learnt as one that was better looked away, while what is to be learnt is that looks take the CPU from others.
  */
-static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
-                             uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)
+static bool looks_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
+                             uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
     enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile */
-    struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
+    struct abti_adaptive_leave leave = abti_adaptive_allow_looks(adaptive, sleeps);
     bool changed = abti_word_is_changed(word, value), goes_on = true;
     if (leave.times == 0)
         return changed;
     for (uint32_t i = 0; i < leave.times && !changed && goes_on; i++) {
         if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
             i = 0;
-        else if (i == ABTI_THRIFT_LOOKS_AT_FIRST - 1 ||
-                 i % ABTI_THRIFT_LOOKS_TO_YIELD == ABTI_THRIFT_LOOKS_TO_YIELD - 1)
-            goes_on = crowd_gives_way();
+        else if (i == ABTI_ADAPTIVE_LOOKS_AT_FIRST - 1 ||
+                 i % ABTI_ADAPTIVE_LOOKS_TO_YIELD == ABTI_ADAPTIVE_LOOKS_TO_YIELD - 1)
+            goes_on = group_gives_way();
         else
             abti_cpu_relax();
         changed = abti_word_is_changed(word, value);
     }
     *learnt = goes_on ? leave.level : ABTI_LEARNT_BEFORE;
     if (changed || !goes_on)
-        abti_thrift_learn_looks(thrift, leave.level, num, goes_on);
+        abti_adaptive_learn_looks(adaptive, leave.level, num, goes_on);
     return changed;
 }
 
 /*
- * Gives way for a while. In a crowd of more threads than can run at once, those that are still to come need the CPU,
+ * Gives way for a while. In a group of more threads than can run at once, those that are still to come need the CPU,
  * and to give way to them costs less than to sleep and be woken. But a CPU that is given to another program comes back
  * a time slice later, while a thread that sleeps gets it as soon as it is woken. So there is a limit to the time that
  * yields may take.
  */
-static bool yields_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word,
+static bool yields_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
                               uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile)
 {
-    struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, sleeps, num, abti_load_relaxed(&abti_num_cpus));
+    struct abti_adaptive_leave leave =
+        abti_adaptive_allow_yields(adaptive, sleeps, num, abti_load_relaxed(&abti_num_cpus));
     if (leave.times == 0)
         return false;
     uint64_t since_ns = abti_clock_mono_ns(), now_ns = since_ns, alone_ns = 0;
@@ -84,19 +85,19 @@ static bool yields_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const
         uint64_t before_ns = now_ns;
         sched_yield();
         now_ns = abti_clock_mono_ns();
-        if (now_ns - before_ns < ABTI_THRIFT_YIELD_ALONE_NS)
+        if (now_ns - before_ns < ABTI_ADAPTIVE_YIELD_ALONE_NS)
             alone_ns += now_ns - before_ns;
         changed = abti_word_is_changed(word, value);
     }
-    abti_thrift_learn_yields(thrift, leave, num, changed, now_ns - since_ns);
+    abti_adaptive_learn_yields(adaptive, leave, num, changed, now_ns - since_ns);
     return changed;
 }
 
-bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
-                           uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)
+bool abti_group_await_soon(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
+                           uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
-    abti_assert(thrift && word && learnt);
+    abti_assert(adaptive && word && learnt);
     *learnt = ABTI_LEARNT_BEFORE;
-    return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, num, meanwhile, learnt)
-                                  : yields_with_crowd(thrift, sleeps, word, value, num, meanwhile);
+    return abti_runs_at_once(num) ? looks_with_group(adaptive, sleeps, word, value, num, meanwhile, learnt)
+                                  : yields_with_group(adaptive, sleeps, word, value, num, meanwhile);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unit/kept.h"
+#include "unit/saved.h"
 
 #include "base/assert.h"
 

@@ -7,8 +7,8 @@
  *
  * The policy looks at no pool: stream/sched_loop.c looks, tells it what it has seen, and asks.
  */
-#ifndef ABTI_STREAM_COURTESY_H
-#define ABTI_STREAM_COURTESY_H
+#ifndef ABTI_STREAM_POOL_BACKOFF_H
+#define ABTI_STREAM_POOL_BACKOFF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,37 +16,37 @@
 
 /* What each is worth: doc/tuning.md. */
 enum {
-    ABTI_COURTESY_LOOKS = 8,     /* looks in a row that see the same unit before the ES takes it */
-    ABTI_COURTESY_GAP = 64,      /* pauses between two looks when others have been faster */
-    ABTI_COURTESY_MISSES = 1000, /* so many units that others were faster to take, and the ES takes the next one. Else
-                                    an ES that never sleeps would leave a unit that yields until it runs there */
+    ABTI_POOL_BACKOFF_LOOKS = 8,     /* looks in a row that see the same unit before the ES takes it */
+    ABTI_POOL_BACKOFF_GAP = 64,      /* pauses between two looks when others have been faster */
+    ABTI_POOL_BACKOFF_MISSES = 1000, /* so many units that others were faster to take, and the ES takes the next one.
+                                    Else an ES that never sleeps would leave a unit that yields until it runs there */
 };
 
-struct abti_courtesy {
+struct abti_pool_backoff {
     const void *seen; /* what the last look found. Only to be compared */
     unsigned looks;   /* looks in a row that found it */
     unsigned misses;  /* units that others have taken meanwhile */
 };
 
-/* The courtesy of an ES that has just run something. */
-static const struct abti_courtesy abti_courtesy_new = {NULL, 0, 0};
+/* The backoff of an ES that has just run something. */
+static const struct abti_pool_backoff abti_pool_backoff_new = {NULL, 0, 0};
 
 /* How many pauses there are before the next look. */
-ABTI_INLINE unsigned abti_courtesy_gap(const struct abti_courtesy *courtesy)
+ABTI_INLINE unsigned abti_pool_backoff_gap(const struct abti_pool_backoff *backoff)
 {
-    return courtesy->misses > 0 ? ABTI_COURTESY_GAP : 1;
+    return backoff->misses > 0 ? ABTI_POOL_BACKOFF_GAP : 1;
 }
 
 /*
  * What a look finds is the address of the one unit that there is, NULL for nothing, or one of these: several units, or
  * one that cannot be distinguished from the next; and something that the ES may take at once, since nobody else might.
  */
-extern const char abti_courtesy_several, abti_courtesy_mine;
+extern const char abti_pool_backoff_several, abti_pool_backoff_mine;
 
 /* Tells that the ES has looked, and found this. */
-void abti_courtesy_learn(struct abti_courtesy *courtesy, const void *seen);
+void abti_pool_backoff_learn(struct abti_pool_backoff *backoff, const void *seen);
 
 /* Whether the ES may take what the last look has found. */
-bool abti_courtesy_may_take(const struct abti_courtesy *courtesy);
+bool abti_pool_backoff_may_take(const struct abti_pool_backoff *backoff);
 
 #endif

@@ -9,12 +9,12 @@
  * It is a chain of links, which the user owns. While it is set es->slow says that switches take the slow form, which is
  * the only one that asks.
  */
-#ifndef ABTI_UNIT_KEPT_H
-#define ABTI_UNIT_KEPT_H
+#ifndef ABTI_UNIT_SAVED_H
+#define ABTI_UNIT_SAVED_H
 
 #include "unit/exceptions.h"
 
-struct abti_kept {
+struct abti_saved {
     struct abti_cxx_globals exceptions;
     ABTX_switch_link *hooks; /* NULL: none */
 };
@@ -38,16 +38,16 @@ void abti_hooks_take(abti_es *es, ABTX_switch_link *link);
 ABTX_switch_link *abti_hooks_find(ABTX_switch_link *chain, void (*leave)(void *arg));
 
 /* The running unit is about to leave the stream; it is back, maybe on another one. */
-ABTI_INLINE struct abti_kept abti_kept_lay_by(abti_es *es)
+ABTI_INLINE struct abti_saved abti_saved_lay_by(abti_es *es)
 {
-    struct abti_kept kept = {.hooks = es->hooks};
+    struct abti_saved kept = {.hooks = es->hooks};
     if (ABTI_UNLIKELY(kept.hooks != NULL))
         abti_hooks_leave(es);
     kept.exceptions = abti_exceptions_lay_by(es);
     return kept;
 }
 
-ABTI_INLINE void abti_kept_pick_up(const struct abti_kept *kept)
+ABTI_INLINE void abti_saved_pick_up(const struct abti_saved *kept)
 {
     abti_exceptions_pick_up(&kept->exceptions);
     if (ABTI_UNLIKELY(kept->hooks != NULL))
@@ -55,7 +55,7 @@ ABTI_INLINE void abti_kept_pick_up(const struct abti_kept *kept)
 }
 
 /* The running unit ends by a call. Like all that its functions own, what is kept here is left. */
-ABTI_INLINE void abti_kept_drop(abti_es *es)
+ABTI_INLINE void abti_saved_drop(abti_es *es)
 {
     struct abti_cxx_globals dropped;
     if (abti_has_exceptions(es))
