@@ -207,11 +207,10 @@ void abti_blocking_serve(abti_es *es)
 
 bool abti_blocking_sleep(abti_es *es)
 {
-    enum { ASKED = ABTI_ES_REQ_RETURN | ABTI_ES_REQ_HALT | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL };
     if (!es->carried.crew || es->carried.crew->num_away == 0)
         return false;
     abti_sleeper_prepare(&es->sleeper);
-    if (atomic_load(&es->requests) & ASKED) /* seq_cst: pairs with abti_es_notify */
+    if (atomic_load(&es->requests) & ABTI_ES_REQ_SERVED) /* seq_cst: pairs with abti_es_notify */
         (void)abti_sleeper_cancel(&es->sleeper);
     else
         (void)abti_sleeper_sleep(&es->sleeper, abti_timer_next(es));

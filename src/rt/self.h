@@ -26,6 +26,8 @@ enum {
     ABTI_ES_REQ_TELL = 64,    /* somebody listens to events from now on, or nobody does */
     ABTI_ES_REQ_RETURN = 256, /* units want to come back, see carrier/blocking.h */
     ABTI_ES_REQ_SEEN = 128,   /* not a request: taken back when the ES looks at events, see watch/watchdog.c */
+    /* While one of these is set the ES does not sleep, not even while its units are in blocking regions. */
+    ABTI_ES_REQ_SERVED = ABTI_ES_REQ_HALT | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN,
 };
 
 /* What the native thread of an ES is to do once its main scheduler has ended. */

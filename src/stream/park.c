@@ -52,7 +52,7 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
     unsigned asked = atomic_load(&es->requests), known = atomic_load(&sched->requests);
     return (asked & ABTI_ES_REQ_JOIN && !(known & ABTI_SCHED_REQ_FINISH)) ||
            (asked & ABTI_ES_REQ_CANCEL && !(known & ABTI_SCHED_REQ_EXIT)) ||
-           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN);
+           asked & (ABTI_ES_REQ_SERVED | ABTI_ES_REQ_LOOK);
 }
 
 /* Enters the lists of the pools. False: some pool has a unit. */
