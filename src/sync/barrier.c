@@ -157,7 +157,7 @@ static bool wait_looking(ABT_barrier barrier, abti_es *es)
     return is_over;
 }
 
-static int wait_natively(ABT_barrier barrier)
+static int barrier_wait_natively(ABT_barrier barrier)
 {
     uint32_t round = abti_load_relaxed(&barrier->rounds), learnt; /* relaxed, as below: the lock is held */
     barrier->num_looks++;
@@ -183,7 +183,7 @@ int abti_barrier_wait_slow(ABT_barrier barrier)
     if (abti_barrier_arrive(barrier))
         return abti_barrier_meet(barrier);
     if (!w.unit)
-        return wait_natively(barrier);
+        return barrier_wait_natively(barrier);
     if (looks && wait_looking(barrier, es))
         return ABT_SUCCESS;
     abti_waitq_push(&barrier->waiters, &w);
