@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions: each member runs once, with its own number, in teams of any size. */
 #include <omp.h>
+#include <pthread.h>
+#include <stdbool.h>
 
 #include "tap.h"
 #include "watchdog.h"
@@ -36,6 +38,48 @@ static bool grows(void)
     return all;
 }
 
+static int kept;
+#pragma omp threadprivate(kept)
+
+static int num_kept(int num)
+{
+    int good = 0;
+#pragma omp parallel num_threads(num) reduction(+ : good)
+    good += kept == 100 + omp_get_thread_num();
+    return good;
+}
+
+static void *open_regions(void *arg)
+{
+    for (int i = 0; i < 10; i++)
+        (void)has_all(2 + i % 3);
+    return arg;
+}
+
+/* Values of threadprivate variables stay from region to region of the same size, whatever other threads do. */
+static bool keeps_values(void)
+{
+    enum { NUM = 4 };
+    bool all = true;
+    pthread_t other;
+    omp_set_num_threads(NUM);
+#pragma omp parallel
+    kept = 100 + omp_get_thread_num();
+    for (int i = 0; i < 20; i++) {
+        all = all && num_kept(NUM) == NUM;
+        int good = 0;
+#pragma omp parallel reduction(+ : good)
+        good += kept == 100 + omp_get_thread_num();
+        all = all && good == NUM;
+        if (i % 5 == 0) {
+            if (pthread_create(&other, NULL, open_regions, NULL) != 0)
+                return false;
+            pthread_join(other, NULL);
+        }
+    }
+    return all;
+}
+
 /*
  * Members that wait for one another by looks at a variable, each for the one with the next number: all of them run at
  * some time, though there may be more than processors.
@@ -61,6 +105,7 @@ int main(void)
         wrong += !has_all(1 + i * 7 % MOST);
     is_int(wrong, 0, "regions of changing size have all members");
     ok(grows(), "members that many small regions did not need have part in the next large one");
+    ok(keeps_values(), "threadprivate variables keep their values");
     wrong = 0;
     for (int i = 0; i < REGIONS; i++) {
         int ahead = 0;
