@@ -47,7 +47,8 @@ void abti_barrier_settle(ABT_barrier barrier)
     abti_spin_unlock(&barrier->lock);
     if (was_looked_at)
         abti_looks_settle(barrier);
-    abti_spin_until(abti_load_acquire(&barrier->natives_out) == natives_in); /* acquire: pairs with wait_natively */
+    /* acquire: pairs with barrier_wait_natively */
+    abti_spin_until(abti_load_acquire(&barrier->natives_out) == natives_in);
 }
 
 /* Wakes ULTs of a pool that is not the caller's, which have been taken out of the barrier. */
