@@ -2,10 +2,13 @@
 #include "image/cxx.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "image/loader.h"
 #include "image/module.h"
 
 /* Where there is a runtime from the start. Also for static ones: the linker exports what a shared library refers to. */
@@ -43,13 +46,56 @@ static void use_runtime(globals_function *get, demangle_function *name)
     abti_store_relaxed(&get_globals, get);
 }
 
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
+/*
+ * Returns when what other threads are loading can be called: it is there as a whole, relocated, and has its
+ * thread-local storage. glibc makes no thread before that, since 2.35; the constructors, which may wait for the caller,
+ * come later. False: there is no memory for a thread.
+ */
+static bool await_links(void)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    int err = pthread_create(&thread, NULL, do_nothing, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err == 0 && pthread_join(thread, NULL) == 0;
+}
+
 static bool use_library(const struct runtime *runtime)
 {
     globals_function *get = (globals_function *)(uintptr_t)abti_module_function(runtime->file, "__cxa_get_globals");
-    if (!get || !(runtime->stays || dlopen(runtime->file, RTLD_LAZY | RTLD_NOLOAD)))
+    if (!get || !await_links() || !(runtime->stays || dlopen(runtime->file, RTLD_LAZY | RTLD_NOLOAD)))
         return false;
     use_runtime(get, (demangle_function *)(uintptr_t)abti_module_function(runtime->file, "__cxa_demangle"));
     return true;
+}
+
+static bool use_any_library(void)
+{
+    for (size_t i = 0; i < ABTI_ARRAY_LEN(runtimes); i++)
+        if (use_library(&runtimes[i]))
+            return true;
+    return false;
+}
+
+/*
+ * A library that brings the runtime comes before it, so what is being loaded is waited for; once, as long as no more
+ * come. relaxed: a thread that does not see the number waits, too
+ */
+static void look_among_libraries(void)
+{
+    static _Atomic(uint64_t) count_without; /* none of that number of libraries is a runtime */
+    uint64_t count = abti_loader_count();
+    if (use_any_library() || abti_load_relaxed(&count_without) == count)
+        return;
+    if (await_links() && !use_any_library())
+        abti_store_relaxed(&count_without, count);
 }
 
 void abti_cxx_look(bool later)
@@ -58,11 +104,8 @@ void abti_cxx_look(bool later)
         return;
     if (__cxa_get_globals)
         use_runtime(__cxa_get_globals, __cxa_demangle);
-    if (__cxa_get_globals || !later)
-        return;
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(runtimes); i++)
-        if (use_library(&runtimes[i]))
-            return;
+    else if (later)
+        look_among_libraries();
 }
 
 char *abti_cxx_demangle(const char *name)
