@@ -269,8 +269,8 @@ void abti_waiter_wake(struct abti_waiter *w)
     abti_guest_note();
     abti_unit *ult = w->ult; /* a native thread may go on with the exchange, and the waiter with it */
     /*
-     * release: pairs with the acquires in abti_native_is_woken and after_await. acquire: pairs with the releases in
-     * abti_native_wait and after_await, whose saved context is resumed
+     * release: pairs with the acquires in abti_native_is_woken and after_await. acquire: pairs with the release in
+     * after_await, whose saved context is resumed
      */
     if (abti_exchange_acq_rel(&w->word, ABTI_WOKEN) != ABTI_ASLEEP)
         return;

@@ -17,10 +17,10 @@ bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns)
     abti_assert(word);
     uint32_t awake = ABTI_AWAKE;
     /*
-     * This fails when the word is WOKEN already, or ASLEEP from an earlier wait for the same wake. acquire and release:
-     * both pair with the exchange in abti_waiter_wake (sync/waiter.c).
+     * This fails when the word is WOKEN already, or ASLEEP from an earlier wait for the same wake. relaxed: the load of
+     * WOKEN orders what comes after the wake, and the waker reads nothing by ASLEEP.
      */
-    (void)abti_cas_acq_rel(word, &awake, ABTI_ASLEEP);
+    (void)abti_cas_relaxed(word, &awake, ABTI_ASLEEP);
     for (bool in_time = true; !abti_native_is_woken(word) && in_time;)
         in_time = abti_word_wait(word, ABTI_ASLEEP, deadline_ns);
     return abti_native_is_woken(word);

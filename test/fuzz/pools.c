@@ -92,7 +92,7 @@ static void user_push_old(ABT_pool pool, ABT_unit handle)
 
     pthread_mutex_lock(&user->lock);
     expect(unit->mark == UNIT_MARK && !unit->is_queued);
-    unit->is_queued = true;
+    __atomic_store_n(&unit->is_queued, true, __ATOMIC_RELAXED);
     unit->next = &user->ends;
     unit->previous = user->ends.previous;
     unit->previous->next = unit->next->previous = unit;
@@ -110,7 +110,7 @@ static void unit_unlink(struct user_pool *user, struct user_unit *unit)
 {
     unit->next->previous = unit->previous;
     unit->previous->next = unit->next;
-    unit->is_queued = false;
+    __atomic_store_n(&unit->is_queued, false, __ATOMIC_RELAXED);
     user->num--;
 }
 
