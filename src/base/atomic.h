@@ -17,7 +17,6 @@
 #define abti_store_release(p, v) ABTI_DELAYED_VOID(atomic_store_explicit(p, v, memory_order_release))
 #define abti_store_seq_cst(p, v) ABTI_DELAYED_VOID(atomic_store_explicit(p, v, memory_order_seq_cst))
 #define abti_exchange_acq_rel(p, v) ABTI_DELAYED(atomic_exchange_explicit(p, v, memory_order_acq_rel))
-#define abti_exchange_acquire(p, v) ABTI_DELAYED(atomic_exchange_explicit(p, v, memory_order_acquire))
 #define abti_exchange_release(p, v) ABTI_DELAYED(atomic_exchange_explicit(p, v, memory_order_release))
 #define abti_fetch_add_relaxed(p, v) ABTI_DELAYED(atomic_fetch_add_explicit(p, v, memory_order_relaxed))
 #define abti_fetch_add_release(p, v) ABTI_DELAYED(atomic_fetch_add_explicit(p, v, memory_order_release))
@@ -41,7 +40,6 @@
     ABTI_DELAYED(                                                                                                      \
         atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed))
 #define abti_fence_acquire() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_acquire))
-#define abti_fence_release() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_release))
 #define abti_fence_seq_cst() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_seq_cst))
 
 /* These are for fields that are not _Atomic, since their own thread reads them plainly. */

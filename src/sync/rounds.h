@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How threads that meet again and again wait for the end of a round. The last one to come counts the round up, with
- * release; who waits looks at the count, and sleeps on it as a futex word. The first round is 0.
+ * release; the others look at the count, and sleep on it as a futex word. The first round is 0.
  */
 #ifndef ABTI_SYNC_ROUNDS_H
 #define ABTI_SYNC_ROUNDS_H
