@@ -9,59 +9,59 @@ if HAVE_ABTOMP
 lib_LTLIBRARIES += libabtomp.la
 
 libabtomp_la_SOURCES = \
-	addons/openmp/src/affinity.c \
-	addons/openmp/src/alloc.c \
-	addons/openmp/src/api.c \
-	addons/openmp/src/barrier.c \
-	addons/openmp/src/cancel.c \
-	addons/openmp/src/crew.c \
-	addons/openmp/src/depend.c \
-	addons/openmp/src/deque.c \
-	addons/openmp/src/device.c \
+	addons/openmp/src/api/alloc.c \
+	addons/openmp/src/api/api.c \
+	addons/openmp/src/api/device.c \
+	addons/openmp/src/api/routines.h \
 	addons/openmp/src/export.h \
-	addons/openmp/src/gomp.h \
-	addons/openmp/src/group.c \
-	addons/openmp/src/icv.c \
-	addons/openmp/src/icv.h \
-	addons/openmp/src/lock.c \
-	addons/openmp/src/loop.c \
-	addons/openmp/src/mutex.c \
+	addons/openmp/src/gomp/gomp.h \
+	addons/openmp/src/gomp/target.c \
+	addons/openmp/src/icv/affinity.c \
+	addons/openmp/src/icv/icv.c \
+	addons/openmp/src/icv/icv.h \
+	addons/openmp/src/icv/places.c \
+	addons/openmp/src/icv/places.h \
+	addons/openmp/src/loop/loop.c \
+	addons/openmp/src/loop/ordered.c \
+	addons/openmp/src/loop/range.c \
+	addons/openmp/src/loop/range.h \
+	addons/openmp/src/loop/sections.c \
+	addons/openmp/src/loop/share.c \
+	addons/openmp/src/loop/share.h \
 	addons/openmp/src/omp.h \
-	addons/openmp/src/ordered.c \
-	addons/openmp/src/parallel.c \
-	addons/openmp/src/places.c \
-	addons/openmp/src/places.h \
-	addons/openmp/src/range.c \
-	addons/openmp/src/range.h \
-	addons/openmp/src/relay.c \
-	addons/openmp/src/relay.h \
-	addons/openmp/src/relief.c \
-	addons/openmp/src/relief.h \
-	addons/openmp/src/routines.h \
-	addons/openmp/src/sections.c \
-	addons/openmp/src/self.c \
-	addons/openmp/src/share.c \
-	addons/openmp/src/share.h \
-	addons/openmp/src/target.c \
-	addons/openmp/src/task.c \
-	addons/openmp/src/taskloop.c \
-	addons/openmp/src/tasks.h \
-	addons/openmp/src/team.c \
-	addons/openmp/src/verdict.c \
-	addons/openmp/src/watch.c
+	addons/openmp/src/sync/barrier.c \
+	addons/openmp/src/sync/cancel.c \
+	addons/openmp/src/sync/lock.c \
+	addons/openmp/src/sync/mutex.c \
+	addons/openmp/src/task/crew.c \
+	addons/openmp/src/task/depend.c \
+	addons/openmp/src/task/deque.c \
+	addons/openmp/src/task/group.c \
+	addons/openmp/src/task/relief.c \
+	addons/openmp/src/task/relief.h \
+	addons/openmp/src/task/task.c \
+	addons/openmp/src/task/taskloop.c \
+	addons/openmp/src/task/tasks.h \
+	addons/openmp/src/team/parallel.c \
+	addons/openmp/src/team/relay.c \
+	addons/openmp/src/team/relay.h \
+	addons/openmp/src/team/self.c \
+	addons/openmp/src/team/team.c \
+	addons/openmp/src/team/verdict.c \
+	addons/openmp/src/team/watch.c
 if HAVE_DL_FIND_OBJECT
-libabtomp_la_SOURCES += addons/openmp/src/module_find.c
+libabtomp_la_SOURCES += addons/openmp/src/team/module_find.c
 else
-libabtomp_la_SOURCES += addons/openmp/src/module_walk.c
+libabtomp_la_SOURCES += addons/openmp/src/team/module_walk.c
 endif
-libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include $(abtomp_CPPFLAGS) $(addon_delays)
+libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/openmp/src $(abtomp_CPPFLAGS) $(addon_delays)
 if ASSERT
 libabtomp_la_CPPFLAGS += -DABTOMP_BUILD_ASSERT=1
 endif
 libabtomp_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtomp_la_LDFLAGS = -shared -version-info 1:0:0 -no-undefined -Wl,--as-needed -Wl,-z,nodelete $(LDFLAGS_DEFS) \
-	-Wl,--version-script=$(srcdir)/addons/openmp/src/abtomp.map '-Wl,-rpath,$$ORIGIN:$$ORIGIN/..' $(link_with_libabt)
-libabtomp_la_DEPENDENCIES = libabt.la addons/openmp/src/abtomp.map
+	-Wl,--version-script=$(srcdir)/addons/openmp/src/gomp/abtomp.map '-Wl,-rpath,$$ORIGIN:$$ORIGIN/..' $(link_with_libabt)
+libabtomp_la_DEPENDENCIES = libabt.la addons/openmp/src/gomp/abtomp.map
 
 # The name of the file that libtool makes.
 abtomp_file = $$(sed -n "s/^library_names='\([^ ]*\).*/\1/p" libabtomp.la)

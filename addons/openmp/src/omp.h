@@ -3,28 +3,33 @@
  * The inside of libabtomp: teams, their members, and what all files share. (The header of the same name that programs
  * include is the compiler's.)
  *
+ * team/, the threads and the regions:
  *   self.c      the native threads that use OpenMP, the start of the library, fork
  *   team.c      the threads of a team: made, docked between regions, released, gathered
  *   parallel.c  regions: how many members, who runs what
  *   relay.c     regions in regions whose members need no threads; relay.h names the other files of them
- *   barrier.c   waits, barriers, single and what else members do together
+ * loop/, what members divide among them:
  *   share.c     work-sharing constructs; loop.c and sections.c are their faces
  *   range.c     numbers that members divide among them: of chunks, and of parts of a taskloop
- *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
- *   relief.c    the streams of the threads, and who runs tasks there while a member waits by a call of another library
  *   ordered.c   ordered, and doacross loops
- *   task.c      tasks; tasks.h names the other files of them
+ * task/, tasks: tasks.h names the files
+ * sync/, what members wait for:
+ *   barrier.c   waits, barriers, single and what else members do together
+ *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
+ *   lock.c      omp_*_lock and omp_*_nest_lock
  *   cancel.c    cancellation, which there is none of
- *   target.c    device constructs, which run on the host; teams on the host
+ * icv/, what the environment and the program set:
  *   icv.c       control variables: everything that is read from the environment
  *   places.c    the places of OMP_PLACES, and who is bound to which
- *   api.c       the functions of the standard, omp_*, for C and Fortran,
- *   lock.c      omp_*_lock and omp_*_nest_lock,
+ *   affinity.c  what asks for places and prints them, and the binding of threads
+ * api/, the functions of the standard, omp_*, for C and Fortran, whose prototypes are in routines.h:
+ *   api.c       all but those that follow,
  *   alloc.c     allocators,
- *   affinity.c  what asks for places and prints them, and the binding of threads,
- *   device.c    and those for devices; their prototypes are in routines.h
+ *   device.c    and those for devices
+ * gomp/, what the programs of gcc call:
+ *   target.c    device constructs, which run on the host; teams on the host
  *
- * gomp.h has the prototypes of what compilers call; abtomp.map its versions.
+ * gomp/gomp.h has the prototypes of what compilers call; gomp/abtomp.map its versions.
  *
  * A team that is no relay has one native thread for each member. Member 0 is the thread that met the region. Each other
  * member is a ULT on a stream of its own, which its thread has entered, and stays with the team: between regions it is
@@ -40,8 +45,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "export.h"
-#include "icv.h"
-#include "places.h"
+#include "icv/icv.h"
+#include "icv/places.h"
 
 #define ABTOMP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ABTOMP_UNLIKELY(x) __builtin_expect(!!(x), 0)

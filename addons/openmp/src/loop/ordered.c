@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ordered, in its two forms: turns of chunks, and iterations that wait for others (doacross). */
+#include "loop/share.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "gomp/gomp.h"
+
+/* -- Turns -- */
+
+/*
+ * The word, of several, that changes when an iteration has its turn. Iterations whose numbers are a chunk apart have
+ * different words, mostly. Members that share one wait again.
+ */
+static _Atomic(uint32_t) *turns_of(_Atomic(uint32_t) *turns, uint64_t iteration)
+{
+    return &turns[iteration * 0x9e3779b97f4a7c15U >> (64 - ABTOMP_TURN_BITS)];
+}
+
+static void await_turn(struct abtomp_member *me)
+{
+    struct abtomp_share *share = me->share;
+    _Atomic(uint32_t) *word = turns_of(share->turns, me->first);
+    for (;;) {
+        /* acquire: pairs with the release in abtomp_ordered_pass, and keeps the look at the turn behind it */
+        uint32_t turns = atomic_load_explicit(word, memory_order_acquire);
+        /* acquire: pairs with the release in abtomp_ordered_pass */
+        if (atomic_load_explicit(&share->turn, memory_order_acquire) == me->first)
+            break;
+        abtomp_wait(word, turns, me->team, me->team->num);
+    }
+    me->has_turn = true;
+}
+
+void abtomp_ordered_pass(struct abtomp_member *me)
+{
+    struct abtomp_share *share = me->share;
+    if (me->first == me->end)
+        return;
+    if (!me->has_turn)
+        await_turn(me);
+    /*
+     * release, both: pairs with the acquires in await_turn. The count is added to: the next one may have its turn, and
+     * pass it, before this one counts.
+     */
+    _Atomic(uint32_t) *word = turns_of(share->turns, me->end);
+    atomic_store_explicit(&share->turn, me->end, memory_order_release);
+    atomic_fetch_add_explicit(word, 1, memory_order_release);
+    if (me->team->num > 1)
+        abtomp_wake(word);
+    me->first = me->end;
+}
+
+void GOMP_ordered_start(void)
+{
+    struct abtomp_member *me = abtomp_self();
+    if (me->share && me->share->loop.is_ordered && !me->has_turn)
+        await_turn(me);
+}
+
+/* The turn is passed when the chunk has ended. */
+void GOMP_ordered_end(void)
+{
+}
+
+/* -- Doacross -- */
+
+/*
+ * All iterations have numbers: those of the outermost loop by the iterations in each of them, and the inner ones
+ * behind. A member has chunks of the outermost loop, in ascending order, and says which one and how far it is. So an
+ * iteration has been posted if somebody had its chunk, and nobody has it now and is not as far. That takes a few words
+ * of each member, however many iterations there are.
+ */
+struct position {
+    ABTOMP_LINE _Atomic(uint64_t) next; /* the number of the next iteration that is not posted, plus 1. 0: not known
+                                           yet, all ones: the member has no chunk */
+    _Atomic(uint64_t) first, end;       /* of its chunk: constant as long as `next` is neither. Of the outermost loop */
+};
+
+struct abtomp_doacross {
+    unsigned num_counts;
+    const uint64_t *counts;  /* iterations of each loop */
+    uint64_t inner;          /* iterations in one of the outermost loop */
+    _Atomic(uint32_t) posts; /* changes with each post, and with each chunk */
+    struct position at[];    /* of the members */
+};
+
+struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int num)
+{
+    const uint64_t *counts = loop->sink_counts;
+    size_t size = sizeof(struct abtomp_doacross) + (size_t)num * sizeof(struct position), line = 64;
+    size_t all = (size + loop->num_sinks * sizeof(counts[0]) + line - 1) / line * line;
+    struct abtomp_doacross *doacross = aligned_alloc(_Alignof(struct abtomp_doacross), all);
+    if (!doacross)
+        abtomp_fail("out of memory");
+    memset(doacross, 0, all);
+    /* The program's counts are on the stack of one member. */
+    uint64_t *copy = (uint64_t *)(void *)&doacross->at[num];
+    memcpy(copy, counts, loop->num_sinks * sizeof(counts[0]));
+    doacross->num_counts = loop->num_sinks;
+    doacross->counts = copy;
+    doacross->inner = 1;
+    atomic_init(&doacross->posts, ABTOMP_COUNT_START);
+    for (unsigned i = 1; i < loop->num_sinks; i++)
+        doacross->inner *= counts[i];
+    /* Who has which chunk is known of a static loop, also before it comes. relaxed: the stage of the share publishes it
+     */
+    for (int i = 0; i < num && (loop->kind & ~ABTOMP_CROSSES) != ABTOMP_STATIC; i++)
+        atomic_store_explicit(&doacross->at[i].next, UINT64_MAX, memory_order_relaxed);
+    return doacross;
+}
+
+void abtomp_doacross_free(struct abtomp_doacross *doacross)
+{
+    free(doacross);
+}
+
+/* The doacross loop that the member is in; NULL: there is none. */
+static struct abtomp_doacross *doacross_of(const struct abtomp_member *me)
+{
+    return me->share ? me->share->doacross : NULL;
+}
+
+/* release, both: pairs with the acquires in is_passed and in await_post */
+static void set_next(struct abtomp_member *me, struct abtomp_doacross *doacross, uint64_t next)
+{
+    atomic_store_explicit(&doacross->at[me->num].next, next, memory_order_release);
+    atomic_fetch_add_explicit(&doacross->posts, 1, memory_order_release);
+    if (me->team->num > 1)
+        abtomp_wake(&doacross->posts);
+}
+
+bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_member *, struct abtomp_share *))
+{
+    struct abtomp_doacross *doacross = me->share->doacross;
+    struct position *at = &doacross->at[me->num];
+    /*
+     * release: pairs with the acquire in is_taken, since `take` changes the share's `next`, and with the fence in
+     * is_passed: who sees that the new chunk is taken, or its bounds, sees that this member does not say where it is
+     */
+    atomic_store_explicit(&at->next, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    bool has_some = take(me, me->share);
+    if (has_some) {
+        /* relaxed, both: set_next publishes them */
+        atomic_store_explicit(&at->first, me->first, memory_order_relaxed);
+        atomic_store_explicit(&at->end, me->end, memory_order_relaxed);
+    }
+    set_next(me, doacross, has_some ? me->first * doacross->inner + 1 : UINT64_MAX);
+    return has_some;
+}
+
+static void post_at(const uint64_t *at)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_doacross *doacross = doacross_of(me);
+    if (!doacross || doacross->counts[0] <= at[0])
+        return;
+    uint64_t number = at[0];
+    for (unsigned i = 1; i < doacross->num_counts; i++)
+        number = number * doacross->counts[i] + at[i];
+    set_next(me, doacross, number + 2);
+}
+
+/* Which member of a static loop has the iteration of the outermost loop. */
+static uint64_t owner_of(const struct abtomp_loop *loop, uint64_t num, uint64_t outer)
+{
+    if (loop->chunk > 0)
+        return outer / loop->chunk % num;
+    uint64_t each = loop->num / num, more = loop->num % num, large = more * (each + 1);
+    return outer < large ? outer / (each + 1) : more + (outer - large) / each;
+}
+
+/* Whether somebody has, or had, the iteration of the outermost loop. */
+static bool is_taken(struct abtomp_share *share, uint64_t outer)
+{
+    bool has_chunks = (share->loop.kind & ~ABTOMP_CROSSES) == ABTOMP_DYNAMIC;
+    /* acquire: pairs with the fence in abtomp_doacross_take */
+    return atomic_load_explicit(&share->next, memory_order_acquire) > (has_chunks ? outer / share->loop.chunk : outer);
+}
+
+/* Whether the member has nothing to do with the iteration, or has posted it. */
+static bool is_passed(const struct position *at, uint64_t outer, uint64_t number)
+{
+    /* acquire: pairs with the release in set_next */
+    uint64_t next = atomic_load_explicit(&at->next, memory_order_acquire), before;
+    do {
+        if (next == 0 || next > number + 1)
+            return next != 0;
+        /* relaxed, both: if they are of another chunk, `next` is seen to change */
+        uint64_t first = atomic_load_explicit(&at->first, memory_order_relaxed);
+        uint64_t end = atomic_load_explicit(&at->end, memory_order_relaxed);
+        if (first <= outer && outer < end)
+            return false;
+        atomic_thread_fence(memory_order_acquire); /* acquire: pairs with the fence in abtomp_doacross_take */
+        before = next;
+        next = atomic_load_explicit(&at->next, memory_order_acquire); /* acquire: as above */
+    } while (next != before);
+    return true;
+}
+
+static bool is_posted(const struct abtomp_member *me, uint64_t outer, uint64_t number)
+{
+    struct abtomp_share *share = me->share;
+    const struct position *at = share->doacross->at;
+    int num = me->team->num;
+    if ((share->loop.kind & ~ABTOMP_CROSSES) == ABTOMP_STATIC)
+        /* acquire: pairs with the release in set_next */
+        return atomic_load_explicit(&at[owner_of(&share->loop, (uint64_t)num, outer)].next, memory_order_acquire) >
+               number + 1;
+    if (!is_taken(share, outer))
+        return false;
+    for (int i = 0; i < num; i++)
+        if (!is_passed(&at[i], outer, number))
+            return false;
+    return true;
+}
+
+/* Waits until the iteration with that number is posted, which is in iteration `outer` of the outermost loop. */
+static void await_post(struct abtomp_member *me, uint64_t outer, uint64_t number)
+{
+    struct abtomp_doacross *doacross = me->share->doacross;
+    for (;;) {
+        /* acquire: pairs with the release in set_next, and keeps the next look behind it */
+        uint32_t posts = atomic_load_explicit(&doacross->posts, memory_order_acquire);
+        if (is_posted(me, outer, number))
+            return;
+        abtomp_wait(&doacross->posts, posts, me->team, me->team->num);
+    }
+}
+
+void GOMP_doacross_post(long *at)
+{
+    post_at((const uint64_t *)(const void *)at);
+}
+
+void GOMP_doacross_ull_post(unsigned long long *at)
+{
+    post_at((const uint64_t *)(const void *)at);
+}
+
+/* The arguments are the iteration's numbers in all dimensions, of 8 bytes each. */
+#define AWAIT(first, type)                                                                                             \
+    struct abtomp_member *me = abtomp_self();                                                                          \
+    struct abtomp_doacross *doacross = doacross_of(me);                                                                \
+    if (!doacross || me->team->num == 1 || doacross->counts[0] <= (uint64_t)(first))                                   \
+        return;                                                                                                        \
+    uint64_t number = (uint64_t)(first);                                                                               \
+    va_list rest;                                                                                                      \
+    va_start(rest, first);                                                                                             \
+    for (unsigned i = 1; i < doacross->num_counts; i++)                                                                \
+        number = number * doacross->counts[i] + (uint64_t)va_arg(rest, type);                                          \
+    va_end(rest);                                                                                                      \
+    await_post(me, (uint64_t)(first), number)
+
+void GOMP_doacross_wait(long first, ...)
+{
+    AWAIT(first, long);
+}
+
+void GOMP_doacross_ull_wait(unsigned long long first, ...)
+{
+    AWAIT(first, unsigned long long);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sections, which are a loop over their numbers from 1 on, single, and scope. */
+#include "loop/share.h"
+
+#include "gomp/gomp.h"
+
+static struct abtomp_loop sections_loop(unsigned count)
+{
+    return (struct abtomp_loop){.num = count, .chunk = 1, .kind = ABTOMP_DYNAMIC | ABTOMP_MONOTONIC};
+}
+
+/* The number of the next section; 0: there is none. */
+static unsigned next_section(struct abtomp_member *me)
+{
+    return abtomp_loop_take(me) ? (unsigned)me->first + 1 : 0;
+}
+
+unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_loop loop = sections_loop(count);
+    abtomp_loop_enter(me, &loop, reductions, memory);
+    return next_section(me);
+}
+
+unsigned GOMP_sections_start(unsigned count)
+{
+    return GOMP_sections2_start(count, NULL, NULL);
+}
+
+unsigned GOMP_sections_next(void)
+{
+    return next_section(abtomp_self());
+}
+
+void GOMP_sections_end_nowait(void)
+{
+    GOMP_loop_end_nowait();
+}
+
+void GOMP_sections_end(void)
+{
+    GOMP_loop_end();
+}
+
+bool GOMP_sections_end_cancel(void)
+{
+    return GOMP_loop_end_cancel();
+}
+
+void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned num, unsigned count, unsigned flags)
+{
+    struct abtomp_loop loop = sections_loop(count);
+    abtomp_parallel_loop(fn, data, num, flags, &loop);
+}
+
+void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, unsigned count)
+{
+    struct abtomp_loop loop = sections_loop(count);
+    abtomp_parallel_loop_start(fn, data, num, &loop);
+}
+
+/* Only reductions of tasks need a function here. */
+void GOMP_scope_start(uintptr_t *reductions)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_loop loop = sections_loop(0);
+    abtomp_loop_enter(me, &loop, reductions, NULL);
+    abtomp_share_leave(me);
+}
+
+/* -- Single -- */
+
+/*
+ * The first that comes to the construct counts it. A member that finds others ahead of it passes those constructs
+ * without another look, so that it does not take the line from them at each.
+ */
+static bool is_first(struct abtomp_member *me)
+{
+    struct abtomp_team *team = me->team;
+    if (team->num == 1)
+        return true;
+    uint64_t met = me->num_singles++;
+    if (me->taken_singles > met)
+        return false;
+    /* relaxed, both: what the first one does is published by the barrier at the end, if there is one */
+    uint64_t taken = met;
+    if (atomic_compare_exchange_strong_explicit(&team->singles, &taken, met + 1, memory_order_relaxed,
+                                                memory_order_relaxed))
+        return true;
+    me->taken_singles = taken;
+    return false;
+}
+
+bool GOMP_single_start(void)
+{
+    return is_first(abtomp_self());
+}
+
+/* With copyprivate the others wait for what the first one hands out. Another barrier follows. */
+void *GOMP_single_copy_start(void)
+{
+    struct abtomp_member *me = abtomp_self();
+    if (is_first(me))
+        return NULL;
+    abtomp_barrier(me);
+    return me->team->copied;
+}
+
+void GOMP_single_copy_end(void *data)
+{
+    struct abtomp_member *me = abtomp_self();
+    me->team->copied = data;
+    abtomp_barrier(me);
+}

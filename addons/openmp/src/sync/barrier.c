@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How members wait for each other. */
+#include "team/relay.h"
+#include "task/relief.h"
+
+#include <abt.h>
+#include "gomp/gomp.h"
+
+/* Looks by OMP_WAIT_POLICY=active: some milliseconds. */
+enum { ACTIVE_LOOKS = 200000 };
+
+/* acquire: pairs with the release by which a word is changed, as in abtomp_barrier and abtomp_team_release */
+static inline bool is_changed(const _Atomic(uint32_t) *word, uint32_t value)
+{
+    return atomic_load_explicit(word, memory_order_acquire) != value;
+}
+
+static void set_waits(bool waits)
+{
+    struct abtomp_watch *watch = abtomp_own_watch;
+    if (ABTOMP_LIKELY(watch != NULL))
+        atomic_store_explicit(&watch->waits, waits, memory_order_relaxed); /* relaxed: a hint */
+}
+
+static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int num)
+{
+    if (abtomp_env.is_active && num <= abtomp_env.num_procs) {
+        for (int i = 0; i < ACTIVE_LOOKS; i++) {
+            if (is_changed(word, value))
+                return;
+            ABTOMP_RELAX();
+        }
+    }
+    while (!is_changed(word, value))
+        abtomp_pause_at(word, value, num);
+}
+
+void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, const struct abtomp_team *team, int num)
+{
+    struct abtomp_member *me = abtomp_current;
+    abtomp_assert(num >= 0);
+    if (is_changed(word, value))
+        return;
+    if (ABTOMP_UNLIKELY(me && me->is_relay))
+        abtomp_relay_spread(me->team, true);
+    abtomp_make_bare(me);
+    set_waits(true);
+    wait_for_change(word, value, team ? abtomp_num_rivals(team, num) : num);
+    set_waits(false);
+}
+
+void abtomp_wake(const _Atomic(uint32_t) *word)
+{
+    (void)ABTX_word_wake((const volatile void *)word, UINT32_MAX);
+}
+
+bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
+{
+    struct abtomp_team *team = me->team;
+    int num = team->num;
+    /* relaxed: it changes only when this member has arrived, too */
+    uint32_t passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
+    if (ABTOMP_UNLIKELY(may_be_cancelled && (passed & ABTOMP_BARRIER_CANCELLED)))
+        return false; /* the word would not change any more */
+    /* acq_rel: pairs with itself, in abtomp_barrier: the last one sees what each member has done before */
+    if (atomic_fetch_add_explicit(abtomp_arrived(team), 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
+        if (!(passed & ABTOMP_BARRIER_TASKS))
+            abtomp_wait(&team->barriers, passed, team, num);
+        /* relaxed: who sees the barrier passed has acquired that; if not, abtomp_crew_barrier does */
+        if (ABTOMP_UNLIKELY((atomic_load_explicit(&team->barriers, memory_order_relaxed) ^ passed) <
+                            ABTOMP_BARRIER_ONE))
+            return abtomp_crew_barrier(me, passed, may_be_cancelled);
+        return true;
+    }
+    /*
+     * Others, who wait among tasks, may have passed the barrier already, and have closed the crew: then nobody is here
+     * any more, or as many as have come to the next one. acquire: pairs with the release in abtomp_crew_close. relaxed:
+     * what is seen of others is enough
+     */
+    if (atomic_load_explicit(&team->has_tasks, memory_order_acquire) ||
+        ABTOMP_UNLIKELY(atomic_load_explicit(abtomp_arrived(team), memory_order_relaxed) != (uint32_t)num))
+        return abtomp_crew_barrier(me, passed, may_be_cancelled);
+    /* relaxed, all: the next store publishes them */
+    atomic_store_explicit(abtomp_arrived(team), 0, memory_order_relaxed);
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&team->cancelled, memory_order_relaxed) != 0))
+        atomic_store_explicit(&team->cancelled, 0, memory_order_relaxed);
+    /* release: pairs with the acquire in is_changed: and so do all others */
+    atomic_store_explicit(&team->barriers, passed + ABTOMP_BARRIER_ONE, memory_order_release);
+    abtomp_wake(&team->barriers);
+    return true;
+}
+
+void abtomp_barrier(struct abtomp_member *me)
+{
+    if (me->team->num == 1) {
+        abtomp_tasks_drain(me);
+        /* relaxed: nobody else uses it */
+        atomic_fetch_and_explicit(&me->team->cancelled, ~(uint32_t)ABTOMP_CANCELLED_SHARE, memory_order_relaxed);
+        return;
+    }
+    (void)abtomp_barrier_pass(me, false);
+}
+
+void GOMP_barrier(void)
+{
+    abtomp_barrier(abtomp_self());
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks. A simple one is the mutex of 4 bytes. A nestable one is 8 bytes long, which is the least room that a compiler
+ * gives it: who owns it, and how often. It is owned by a task, which gets a number when it first takes such a lock.
+ * Hints are not used. Locks of programs that ask for version OMP_1.0 have the same form.
+ */
+#include "task/relief.h"
+
+#include <abt.h>
+#include <stdlib.h>
+#include "api/routines.h"
+
+/* The number of the task that owns it, or 0, and whether it may be waited for. */
+#define WAITED_FOR 0x80000000U
+
+struct nest_lock {
+    _Atomic(uint32_t) owner;
+    uint32_t count; /* of the owner */
+};
+
+_Static_assert(sizeof(struct nest_lock) == 8, "Fortran and other compilers have no more room for a nestable lock");
+
+/* ---- Simple ------------------------------------------------------------------------------------------------------ */
+
+void omp_init_lock(void *lock)
+{
+    /* relaxed: nobody else uses the lock yet */
+    atomic_store_explicit((_Atomic(uint32_t) *)lock, 0, memory_order_relaxed);
+}
+
+void omp_init_lock_with_hint(void *lock, int hint)
+{
+    (void)hint;
+    omp_init_lock(lock);
+}
+
+void omp_destroy_lock(void *lock)
+{
+    (void)lock;
+}
+
+void omp_set_lock(void *lock)
+{
+    abtomp_users_lock(lock);
+}
+
+void omp_unset_lock(void *lock)
+{
+    abtomp_mutex_unlock(lock);
+}
+
+int omp_test_lock(void *lock)
+{
+    return abtomp_mutex_trylock(lock);
+}
+
+/* ---- Nestable ---------------------------------------------------------------------------------------------------- */
+
+/* Numbers of members that have ended: spare_lock. A number that is lost serves no more, which takes no harm. */
+static _Atomic(uint32_t) spare_lock;
+static struct abtomp_numbers spare;
+
+static bool make_room(struct abtomp_numbers *numbers, uint32_t all)
+{
+    uint32_t *unused = realloc(numbers->unused, all * sizeof(unused[0]));
+    if (!unused)
+        return false;
+    numbers->unused = unused;
+    numbers->all = all;
+    return true;
+}
+
+static uint32_t new_number(void)
+{
+    static uint32_t last;
+    abtomp_mutex_lock(&spare_lock);
+    uint32_t number = spare.num > 0 ? spare.unused[--spare.num] : ++last;
+    abtomp_mutex_unlock(&spare_lock);
+    return number;
+}
+
+void abtomp_numbers_free(struct abtomp_member *me)
+{
+    struct abtomp_numbers *numbers = &me->numbers;
+    if (numbers->all == 0)
+        return;
+    abtomp_number_return(me);
+    abtomp_mutex_lock(&spare_lock);
+    if (spare.all - spare.num >= numbers->num || make_room(&spare, spare.num + numbers->num))
+        while (numbers->num > 0)
+            spare.unused[spare.num++] = numbers->unused[--numbers->num];
+    abtomp_mutex_unlock(&spare_lock);
+    free(numbers->unused);
+}
+
+/* A task returns its number, so that there are as many as tasks own locks, or have owned some, at the same time. */
+static uint32_t self_number(void)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_numbers *numbers = &me->numbers;
+    if (ABTOMP_LIKELY(me->running.number != 0))
+        return me->running.number;
+    if (numbers->num == 0) {
+        if (!make_room(numbers, numbers->all + 1))
+            abtomp_fail("out of memory");
+        numbers->unused[numbers->num++] = new_number();
+    }
+    return me->running.number = numbers->unused[--numbers->num];
+}
+
+/* Whether the caller owns the lock. relaxed: nobody else stores or removes the caller's number */
+static bool is_mine(const struct nest_lock *lock, uint32_t mine)
+{
+    return (atomic_load_explicit(&lock->owner, memory_order_relaxed) & ~WAITED_FOR) == mine;
+}
+
+static bool try_nest_lock(struct nest_lock *lock, uint32_t owner)
+{
+    uint32_t is_free = 0;
+    /* acquire: pairs with the release in omp_unset_nest_lock. relaxed: the lock is not taken */
+    return atomic_compare_exchange_strong_explicit(&lock->owner, &is_free, owner, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+/* Who has waited does not know whether others do. */
+static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
+{
+    int num = abtomp_self()->team->num;
+    abtomp_make_bare(abtomp_current);
+    while (!try_nest_lock(lock, mine | WAITED_FOR)) {
+        /* relaxed: it says who may be waited for, and nothing is read that the owner has written */
+        uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+        if (owner == 0)
+            continue;
+        if ((owner & WAITED_FOR) == 0 &&
+            !atomic_compare_exchange_strong_explicit(&lock->owner, &owner, owner | WAITED_FOR, memory_order_relaxed,
+                                                     memory_order_relaxed)) /* relaxed: as above */
+            continue;
+        abtomp_pause_at(&lock->owner, owner | WAITED_FOR, num);
+    }
+}
+
+void omp_init_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    /* relaxed: nobody else uses the lock yet */
+    atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
+    lock->count = 0;
+}
+
+void omp_init_nest_lock_with_hint(void *lock, int hint)
+{
+    (void)hint;
+    omp_init_nest_lock(lock);
+}
+
+void omp_destroy_nest_lock(void *lock)
+{
+    (void)lock;
+}
+
+void omp_set_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    uint32_t mine = self_number();
+    if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
+        nest_lock_slow(lock, mine);
+    lock->count++;
+}
+
+void omp_unset_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    if (--lock->count > 0)
+        return;
+    /* release: pairs with the acquire in try_nest_lock */
+    if ((atomic_exchange_explicit(&lock->owner, 0, memory_order_release) & WAITED_FOR) != 0)
+        (void)ABTX_word_wake((const volatile void *)&lock->owner, 1);
+}
+
+int omp_test_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    uint32_t mine = self_number();
+    if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
+        return 0;
+    return (int)++lock->count;
+}
+
+/* ---- Fortran, and version OMP_1.0 -------------------------------------------------------------------------------- */
+
+/* The function `name` as it is in OMP_3.0, and the same as it is in OMP_1.0. What ends in _1_0 is local to the library.
+ */
+#define VERSIONS(type, name)                                                                                           \
+    __asm__(".symver " #name ", " #name "@@@OMP_3.0");                                                                 \
+    ABTOMP_API type name##_1_0(void *lock);                                                                            \
+    type name##_1_0(void *lock) __attribute__((alias(#name)));                                                         \
+    __asm__(".symver " #name "_1_0, " #name "@OMP_1.0")
+#define BOTH(type, name)                                                                                               \
+    ABTOMP_FORTRAN(type, name, (void *lock));                                                                          \
+    VERSIONS(type, name);                                                                                              \
+    VERSIONS(type, name##_)
+
+BOTH(void, omp_init_lock);
+BOTH(void, omp_destroy_lock);
+BOTH(void, omp_set_lock);
+BOTH(void, omp_unset_lock);
+BOTH(int, omp_test_lock);
+BOTH(void, omp_init_nest_lock);
+BOTH(void, omp_destroy_nest_lock);
+BOTH(void, omp_set_nest_lock);
+BOTH(void, omp_unset_nest_lock);
+BOTH(int, omp_test_nest_lock);

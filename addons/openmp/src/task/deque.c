@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where tasks are that are ready: the deque of a member, and the box of the team.
+ *
+ * Deques. The owner's part needs no atomic access, since nobody else reads it: not its entries, nor `top`.
+ * What moves `split` holds the lock, and so has who reads a public entry, so that the lock orders what a task is with
+ * who takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public before.
+ *
+ * The owner may be away for long, in a task or in the program, so that each time before that as many tasks are public
+ * as there are other members, and a fourth of them at least. Then half of them become public, and half of the public
+ * ones its own again when it has none: between two times the owner makes or runs a part of its tasks.
+ *
+ * The box is a heap, so that the time of a put and a take grows with the logarithm of the number of tasks. Who may not
+ * run any task looks through it.
+ */
+#include "task/tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ENTRIES = 1024, MOST_ENTRIES = 1 << 24 };
+
+bool abtomp_deque_init(struct abtomp_deque *deque)
+{
+    deque->entries = malloc(FIRST_ENTRIES * sizeof(deque->entries[0]));
+    deque->mask = FIRST_ENTRIES - 1;
+    deque->top = deque->split = ABTOMP_COUNT_START;
+    atomic_init(&deque->head, ABTOMP_COUNT_START);
+    return deque->entries != NULL;
+}
+
+/* relaxed: the lock is held */
+static uint32_t head_locked(const struct abtomp_deque *deque)
+{
+    return atomic_load_explicit(&deque->head, memory_order_relaxed);
+}
+
+bool abtomp_deque_grow(struct abtomp_deque *deque)
+{
+    bool has_room = true;
+    abtomp_mutex_lock(&deque->lock);
+    uint32_t num = deque->mask + 1, head = head_locked(deque);
+    if (deque->top - head >= num) {
+        struct abtomp_task **entries = num < MOST_ENTRIES ? malloc(2 * num * sizeof(entries[0])) : NULL;
+        has_room = entries != NULL;
+        if (has_room) {
+            for (uint32_t i = head; i != deque->top; i++)
+                entries[i & (2 * num - 1)] = deque->entries[i & deque->mask];
+            free(deque->entries);
+            deque->entries = entries;
+            deque->mask = 2 * num - 1;
+        }
+    }
+    abtomp_mutex_unlock(&deque->lock);
+    return has_room;
+}
+
+/* relaxed: a hint, see abtomp_deque_num_public. The lock is held */
+static void set_num_public(struct abtomp_deque *deque)
+{
+    atomic_store_explicit(&deque->num_public, deque->split - head_locked(deque), memory_order_relaxed);
+}
+
+void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others)
+{
+    abtomp_mutex_lock(&deque->lock);
+    uint32_t own = deque->top - deque->split, num = (own + 1) / 2, public = deque->split - head_locked(deque);
+    if (public + num < others)
+        num = others - public < own ? others - public : own;
+    deque->split += num;
+    set_num_public(deque);
+    abtomp_mutex_unlock(&deque->lock);
+}
+
+void abtomp_deque_bare(struct abtomp_deque *deque)
+{
+    abtomp_mutex_lock(&deque->lock);
+    deque->split = deque->top;
+    set_num_public(deque);
+    abtomp_mutex_unlock(&deque->lock);
+}
+
+/*
+ * The owner has no task of its own: it takes back the newest public one, and more if one is left for each other member,
+ * and half of all. There is no number of members between regions, but it is constant as long as there is a task.
+ */
+struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base, const int *num_members)
+{
+    struct abtomp_task *task = NULL;
+    if (abtomp_deque_num_public(deque) == 0)
+        return NULL; /* only the owner makes it larger */
+    abtomp_mutex_lock(&deque->lock);
+    uint32_t public = deque->split - head_locked(deque);
+    int32_t above = (int32_t)(deque->split - base);
+    if (public > 0 && above > 0) {
+        uint32_t others = (uint32_t)*num_members - 1;
+        uint32_t back = public > 2 * others ? (public + 1) / 2 : public > others ? public - others : 1;
+        deque->split -= back < (uint32_t)above ? back : (uint32_t)above;
+        task = deque->entries[--deque->top & deque->mask];
+        set_num_public(deque);
+    }
+    abtomp_mutex_unlock(&deque->lock);
+    return task;
+}
+
+uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tasks, uint32_t most,
+                            bool (*may)(const struct abtomp_task *task, const void *arg), const void *arg)
+{
+    uint32_t num = 0;
+    if (abtomp_deque_num_public(deque) == 0)
+        return 0;
+    abtomp_mutex_lock(&deque->lock);
+    uint32_t head = head_locked(deque), half = (deque->split - head + 1) / 2;
+    while (num < most && num < half && may(deque->entries[(head + num) & deque->mask], arg)) {
+        tasks[num] = deque->entries[(head + num) & deque->mask];
+        num++;
+    }
+    /* release: pairs with the acquire in abtomp_deque_num: the entries have been read */
+    atomic_store_explicit(&deque->head, head + num, memory_order_release);
+    set_num_public(deque);
+    abtomp_mutex_unlock(&deque->lock);
+    return num;
+}
+
+/* -- The box -- */
+
+static bool is_before(const struct abtomp_boxed *a, const struct abtomp_boxed *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : (int32_t)(a->number - b->number) < 0;
+}
+
+/* Puts the entry where that at `at` was, or below or above that, where its place is. */
+static void settle_boxed(struct abtomp_boxed *heap, uint32_t num, uint32_t at, struct abtomp_boxed entry)
+{
+    for (uint32_t child; (child = 2 * at + 1) < num; at = child) {
+        child += child + 1 < num && is_before(&heap[child + 1], &heap[child]);
+        if (is_before(&entry, &heap[child]))
+            break;
+        heap[at] = heap[child];
+    }
+    for (uint32_t parent; at > 0 && is_before(&entry, &heap[parent = (at - 1) / 2]); at = parent)
+        heap[at] = heap[parent];
+    heap[at] = entry;
+}
+
+/* relaxed: the lock is held */
+static uint32_t num_boxed_locked(const struct abtomp_box *box)
+{
+    return atomic_load_explicit(&box->num, memory_order_relaxed);
+}
+
+static void grow_box(struct abtomp_box *box)
+{
+    enum { FIRST_ROOM = 16 };
+    box->room = box->room > 0 ? 2 * box->room : FIRST_ROOM;
+    box->heap = realloc(box->heap, box->room * sizeof(box->heap[0]));
+    if (!box->heap)
+        abtomp_fail("out of memory");
+}
+
+void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task)
+{
+    struct abtomp_box *box = &team->box;
+    uint32_t num = num_boxed_locked(box);
+    if (num == box->room)
+        grow_box(box);
+    settle_boxed(box->heap, num, num, (struct abtomp_boxed){task, task->priority, box->count++});
+    atomic_store_explicit(&box->num, num + 1, memory_order_relaxed); /* relaxed: a hint, and the lock is held */
+}
+
+void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task)
+{
+    abtomp_mutex_lock(&team->box_lock);
+    abtomp_box_put_locked(team, task);
+    abtomp_mutex_unlock(&team->box_lock);
+}
+
+/* Where the first entry is that may be taken; num: there is none. */
+static uint32_t find_boxed(const struct abtomp_boxed *heap, uint32_t num,
+                           bool (*may)(const struct abtomp_task *task, const void *arg), const void *arg)
+{
+    uint32_t best = num;
+    if (num > 0 && may(heap[0].task, arg))
+        return 0;
+    for (uint32_t i = 1; i < num; i++)
+        if ((best == num || is_before(&heap[i], &heap[best])) && may(heap[i].task, arg))
+            best = i;
+    return best;
+}
+
+struct abtomp_task *abtomp_box_take(struct abtomp_team *team,
+                                    bool (*may)(const struct abtomp_task *task, const void *arg), const void *arg)
+{
+    struct abtomp_task *task = NULL;
+    abtomp_mutex_lock(&team->box_lock);
+    struct abtomp_boxed *heap = team->box.heap;
+    uint32_t num = num_boxed_locked(&team->box), at = find_boxed(heap, num, may, arg);
+    if (at < num) {
+        task = heap[at].task;
+        if (at < --num)
+            settle_boxed(heap, num, at, heap[num]);
+        atomic_store_explicit(&team->box.num, num, memory_order_relaxed); /* relaxed: as in abtomp_box_put_locked */
+    }
+    abtomp_mutex_unlock(&team->box_lock);
+    return task;
+}

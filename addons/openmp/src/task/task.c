@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Explicit tasks: how they are made, run and end; taskwait, and events. */
+#include "task/relief.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "gomp/gomp.h"
+#include "api/routines.h"
+
+/* -- Memory -- */
+
+/* What a member keeps for its next tasks: blocks of one size. */
+enum { BLOCK = 208 };
+
+struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_tasks *lead)
+{
+    struct abtomp_tasks *own = aligned_alloc(_Alignof(struct abtomp_tasks), sizeof(*own));
+    if (!own)
+        abtomp_fail("out of memory");
+    memset(own, 0, sizeof(*own));
+    if (!abtomp_deque_init(&own->deque))
+        abtomp_fail("out of memory");
+    own->base = own->deque.top;
+    own->implicit.children.made = own->implicit.children.ended = ABTOMP_COUNT_START;
+    own->implicit.runner = me;
+    own->task = &own->implicit;
+    own->member = me;
+    own->lead = lead ? lead : own;
+    /* release: pairs with the acquires in abtomp_tasks_are_over and steal_task */
+    atomic_store_explicit(&me->tasks, own, memory_order_release);
+    return own;
+}
+
+struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
+{
+    struct abtomp_tasks *own = abtomp_tasks_make(me, NULL);
+    abtomp_post_begin(own);
+    return own;
+}
+
+static void free_blocks(struct abtomp_task *task)
+{
+    while (task) {
+        struct abtomp_task *next = task->next;
+        free(task);
+        task = next;
+    }
+}
+
+void abtomp_tasks_free(struct abtomp_tasks *own)
+{
+    if (!own)
+        return;
+    abtomp_reliefs_free(own);
+    abtomp_depend_forget(own, &own->implicit);
+    free_blocks(own->unused);
+    free_blocks(atomic_load_explicit(&own->returned, memory_order_relaxed)); /* relaxed: no other member is left */
+    free(own->deque.entries);
+    free(own);
+}
+
+static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
+{
+    bool is_block = sizeof(struct abtomp_task) + extra <= BLOCK;
+    /* acquire: pairs with the release in return_blocks */
+    struct abtomp_task *task = is_block ? atomic_exchange_explicit(&own->returned, NULL, memory_order_acquire) : NULL;
+    if (task)
+        own->unused = task->next;
+    else
+        task = malloc(is_block ? BLOCK : sizeof(*task) + extra);
+    if (!task)
+        abtomp_fail("out of memory");
+    task->lender = is_block ? own : NULL;
+    return task;
+}
+
+/* Memory for a task, with `extra` bytes behind it. */
+static inline struct abtomp_task *task_alloc(struct abtomp_tasks *own, size_t extra)
+{
+    struct abtomp_task *task = own->unused;
+    if (ABTOMP_UNLIKELY(!task || sizeof(*task) + extra > BLOCK))
+        return alloc_slow(own, extra);
+    own->unused = task->next;
+    return task;
+}
+
+/* To the member that has made them, which takes all at once: so what has come back meanwhile does no harm to the list.
+ */
+static void return_blocks(struct abtomp_debt *debt)
+{
+    if (!debt->blocks)
+        return;
+    struct abtomp_tasks *lender = debt->blocks->lender;
+    struct abtomp_task *first = atomic_load_explicit(&lender->returned, memory_order_relaxed); /* relaxed: not read */
+    do {
+        debt->last->next = first;
+    } while (!atomic_compare_exchange_weak_explicit(&lender->returned, &first, debt->blocks, memory_order_release,
+                                                    memory_order_relaxed)); /* release: pairs with alloc_slow */
+    debt->blocks = NULL;
+}
+
+static void owe_block(struct abtomp_debt *debt, struct abtomp_task *task)
+{
+    if (debt->blocks && debt->blocks->lender != task->lender)
+        return_blocks(debt);
+    task->next = debt->blocks;
+    if (!debt->blocks)
+        debt->last = task;
+    debt->blocks = task;
+}
+
+static inline void block_free(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (ABTOMP_LIKELY(task->lender == own)) {
+        task->next = own->unused;
+        own->unused = task;
+    } else if (task->lender) {
+        owe_block(&own->debt, task);
+    } else {
+        free(task);
+    }
+}
+
+void abtomp_block_free(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    block_free(own, task);
+}
+
+static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (ABTOMP_UNLIKELY(task->node != NULL))
+        abtomp_node_leave(own, task->node);
+    else
+        block_free(own, task);
+}
+
+/* -- Counts -- */
+
+/* What the task that runs makes: a task that is to end, or an included one. */
+static void task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, unsigned flags)
+{
+    task->parent = own->task;
+    task->group = me->group;
+    task->node = NULL;
+    task->table = NULL;
+    task->icvs = NULL;
+    task->children.made = task->children.ended = ABTOMP_COUNT_START;
+    /* relaxed, both: nobody else knows the task */
+    atomic_store_explicit(&task->children.others, 0, memory_order_relaxed);
+    atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
+    task->priority = 0;
+    task->is_final = me->running.is_final || (flags & ABTOMP_TASK_FINAL);
+    task->has_event = flags & ABTOMP_TASK_DETACH;
+    task->is_over = false;
+    task->is_needed = false;
+    task->is_included = false;
+}
+
+static __attribute__((noinline)) void keep_icvs(const struct abtomp_member *me, struct abtomp_task *task)
+{
+    task->icvs = malloc(sizeof(*task->icvs));
+    if (!task->icvs)
+        abtomp_fail("out of memory");
+    *task->icvs = me->icvs;
+}
+
+/* The task is one that is waited for. It was initialised last. */
+static void task_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_group *group = task->group;
+    task->parent->children.made++;
+    if (group && group->member == me)
+        group->tasks.made++;
+    else if (group)
+        /* relaxed: the task is ended later, by who has it from this member */
+        atomic_fetch_sub_explicit(&group->tasks.others, ABTOMP_ONE, memory_order_relaxed);
+    if (ABTOMP_UNLIKELY(me->running.has_changed))
+        keep_icvs(me, task);
+    /* relaxed, both: only this member writes it, and what makes the task known publishes it */
+    uint64_t made = atomic_load_explicit(&own->made, memory_order_relaxed);
+    atomic_store_explicit(&own->made, made + 1, memory_order_relaxed);
+    abtomp_crew_begin(me->team);
+}
+
+/* Another member than that of the count has ended some. True: what it is of makes no more, and nothing is left. */
+static bool leave_count(struct abtomp_member *me, struct abtomp_count *count, uint32_t num)
+{
+    /* acq_rel: pairs with the acquire in abtomp_count_is_zero, and with itself: the last one frees what all have used
+     */
+    uint32_t add = num * ABTOMP_ONE;
+    uint32_t after = atomic_fetch_add_explicit(&count->others, add, memory_order_acq_rel) + add;
+    if (after == ABTOMP_WAITS)
+        abtomp_crew_ring(me->team);
+    return after == ABTOMP_OVER;
+}
+
+/* A task makes no more children. Its memory is freed when they have ended: by who ends the last of them. */
+static inline void leave_memory(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    uint32_t left = task->children.made - task->children.ended;
+    if (ABTOMP_UNLIKELY(task->table != NULL))
+        abtomp_depend_forget(own, task);
+    if (ABTOMP_LIKELY(left == 0)) {
+        task_free(own, task);
+        return;
+    }
+    task->is_over = true;
+    /* acq_rel: pairs with that in leave_count: who makes it 0 frees the memory */
+    uint32_t add = ABTOMP_OVER - left * ABTOMP_ONE;
+    if (atomic_fetch_add_explicit(&task->children.others, add, memory_order_acq_rel) + add == ABTOMP_OVER)
+        task_free(own, task);
+}
+
+/* relaxed: only this member writes it. release: pairs with the acquire in abtomp_tasks_are_over */
+static inline void count_ended(struct abtomp_tasks *own, uint32_t num)
+{
+    uint64_t ended = atomic_load_explicit(&own->ended, memory_order_relaxed);
+    atomic_store_explicit(&own->ended, ended + num, memory_order_release);
+}
+
+/* What has ended is counted last: until then the team stays. */
+void abtomp_debts_pay_slow(struct abtomp_member *me, struct abtomp_tasks *own)
+{
+    struct abtomp_debt *debt = &own->debt;
+    if (debt->num > 0 && debt->group)
+        (void)leave_count(me, &debt->group->tasks, debt->num);
+    if (debt->num > 0 && leave_count(me, &debt->parent->children, debt->num))
+        task_free(own, debt->parent);
+    return_blocks(debt);
+    count_ended(own, debt->num);
+    debt->num = 0;
+}
+
+static inline bool is_same_debt(const struct abtomp_debt *debt, const struct abtomp_task *task)
+{
+    return debt->parent == task->parent && debt->group == task->group;
+}
+
+/* A task that is neither counted by this member at its parent nor at its group has ended. */
+static void owe_end(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *parent,
+                    struct abtomp_group *group)
+{
+    struct abtomp_debt *debt = &own->debt;
+    if (debt->parent != parent || debt->group != group)
+        abtomp_debts_pay(me, own);
+    debt->parent = parent;
+    debt->group = group;
+    debt->num++;
+}
+
+/* A task ends that has run, and whose event, if it has one, has come. */
+static void end_task(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_task *parent = task->parent;
+    struct abtomp_group *group = task->group;
+    if (ABTOMP_UNLIKELY(task->node != NULL))
+        abtomp_depend_end(me, own, task);
+    bool is_included = task->is_included;
+    leave_memory(own, task);
+    if (is_included)
+        return;
+    bool is_mine = parent->runner == me && !parent->is_over, is_my_group = group && group->member == me;
+    if (ABTOMP_UNLIKELY(!is_mine && !is_my_group)) {
+        owe_end(me, own, parent, group);
+        return;
+    }
+    if (is_my_group)
+        group->tasks.ended++;
+    else if (group)
+        (void)leave_count(me, &group->tasks, 1);
+    if (ABTOMP_LIKELY(is_mine))
+        parent->children.ended++;
+    else if (leave_count(me, &parent->children, 1))
+        task_free(own, parent);
+    count_ended(own, 1);
+}
+
+/* -- Running -- */
+
+bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtomp_group *group)
+{
+    /* relaxed, both: a task that runs nevertheless does no harm */
+    while (group && group->is_construct)
+        group = group->outer;
+    if (group && atomic_load_explicit(&group->is_cancelled, memory_order_relaxed))
+        return true;
+    return atomic_load_explicit(&me->team->cancelled, memory_order_relaxed) & ABTOMP_CANCELLED_REGION;
+}
+
+static bool event_has_come(struct abtomp_member *me, void *arg)
+{
+    struct abtomp_task *task = arg;
+    (void)me;
+    /* acquire: pairs with the release in omp_fulfill_event */
+    return atomic_load_explicit(&task->to_come, memory_order_acquire) == 0;
+}
+
+/*
+ * The task has run. True: it has ended, too; if not, who fulfils its event puts it into the box. Both count with the
+ * lock of the box, so that the team stays until the other one has left it.
+ */
+static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_team *team = me->team;
+    abtomp_mutex_lock(&team->box_lock);
+    bool is_included = task->is_included;
+    /*
+     * acq_rel: pairs with that in omp_fulfill_event: who comes second sees what the first has done. Who comes first
+     * reads a task that is not included no more: it may have been ended, and its memory may be that of another task.
+     */
+    bool is_last = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
+    abtomp_mutex_unlock(&team->box_lock);
+    if (is_last || !is_included)
+        return is_last;
+    struct abtomp_await await = {.done = event_has_come, .arg = task};
+    abtomp_crew_await(me, own, &await);
+    abtomp_mutex_lock(&team->box_lock);
+    abtomp_mutex_unlock(&team->box_lock);
+    return true;
+}
+
+/* has_changed: the control variables are not those of the implicit task. True: the task has ended. */
+static inline bool run_body(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                            bool has_changed)
+{
+    struct abtomp_task *outer = own->task;
+    struct abtomp_group *group = me->group;
+    struct abtomp_running running = me->running;
+    uint32_t base = own->base;
+    task->runner = me;
+    own->task = task;
+    own->base = own->deque.top;
+    me->group = task->group;
+    me->running = (struct abtomp_running){0, task->is_final, true, has_changed};
+    if (ABTOMP_LIKELY(!abtomp_env.cancels) || task->is_needed || !abtomp_task_is_cancelled(me, task->group))
+        task->fn(task->data);
+    bool ends = ABTOMP_LIKELY(!task->has_event) || has_ended(me, own, task);
+    if (ABTOMP_UNLIKELY(me->running.has_changed && !has_changed))
+        me->icvs = me->first_icvs;
+    abtomp_number_return(me);
+    own->task = outer;
+    own->base = base;
+    me->group = group;
+    me->running = running;
+    return ends;
+}
+
+/* Runs a task that begins with other control variables than those of the implicit task, or inside of one that does. */
+static __attribute__((noinline)) bool run_with_icvs(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                    struct abtomp_task *task)
+{
+    struct abtomp_icvs icvs = me->icvs;
+    bool is_as_implicit = !task->icvs && !task->is_included;
+    if (!me->running.has_changed)
+        me->first_icvs = me->icvs;
+    if (is_as_implicit)
+        me->icvs = me->first_icvs;
+    else if (task->icvs)
+        me->icvs = *task->icvs;
+    free(task->icvs);
+    task->icvs = NULL;
+    bool ends = run_body(me, own, task, !is_as_implicit);
+    me->icvs = icvs;
+    return ends;
+}
+
+void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    bool ends;
+    if (ABTOMP_UNLIKELY(own->debt.num > 0) && !is_same_debt(&own->debt, task))
+        abtomp_debts_pay_slow(me, own);
+    if (ABTOMP_UNLIKELY(task->has_event) && event_has_come(me, task))
+        ends = true;
+    else if (ABTOMP_UNLIKELY(me->running.has_changed || task->icvs))
+        ends = run_with_icvs(me, own, task);
+    else
+        ends = run_body(me, own, task, false);
+    if (ends)
+        end_task(me, own, task);
+}
+
+void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (ABTOMP_UNLIKELY(task->priority > 0) || !abtomp_deque_push(&own->deque, task)) {
+        abtomp_box_put(me->team, task);
+        abtomp_crew_call(me->team);
+    }
+}
+
+/* -- Making -- */
+
+/* A member that has this number of tasks for each member of the team runs the next ones at once, to use less memory. */
+enum { ENOUGH_EACH = 64, MORE = 1024 /* times as many where tasks wait unseen */ };
+
+static void copy_data(void *to, void *from, void (*copy)(void *, void *), long size)
+{
+    if (copy)
+        copy(to, from);
+    else if (size > 0) /* a task without data has no place for it */
+        memcpy(to, from, (size_t)size);
+}
+
+/* What GOMP_task is asked for. */
+struct request {
+    void (*fn)(void *);
+    void *data;
+    void (*copy)(void *, void *);
+    long size, align;
+    bool is_deferred;
+    unsigned flags;
+    void **depend;
+    int priority;
+    void *detach;
+};
+
+static _Atomic(bool) has_events; /* a task with an event was made. relaxed, everywhere: only a bound depends on it */
+
+static inline void say_event(const struct request *request, struct abtomp_task *task)
+{
+    if (!(request->flags & ABTOMP_TASK_DETACH))
+        return;
+    *(void **)request->detach = *(void **)task->data = task;
+    atomic_store_explicit(&has_events, true, memory_order_relaxed);
+}
+
+static inline struct abtomp_task *make_included(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                void (*fn)(void *data), void *data, unsigned flags)
+{
+    struct abtomp_task *task = task_alloc(own, 0);
+    task_init(me, own, task, flags);
+    task->is_included = task->is_needed = true;
+    task->fn = fn;
+    task->data = data;
+    return task;
+}
+
+void abtomp_task_run_included(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
+                              unsigned flags)
+{
+    abtomp_task_run(me, own, make_included(me, own, fn, data, flags));
+}
+
+static __attribute__((noinline)) void run_included_copy(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                        const struct request *request)
+{
+    char block[request->size + request->align];
+    void *data = abtomp_task_align(block, request->align);
+    request->copy(data, request->data);
+    struct abtomp_task *task = make_included(me, own, request->fn, data, request->flags);
+    say_event(request, task);
+    abtomp_task_run(me, own, task);
+}
+
+/* Runs the task in place. Without a function for copies the program's own data serve. */
+static inline void run_included(struct abtomp_member *me, struct abtomp_tasks *own, const struct request *request)
+{
+    if (ABTOMP_UNLIKELY(request->copy != NULL)) {
+        run_included_copy(me, own, request);
+        return;
+    }
+    struct abtomp_task *task = make_included(me, own, request->fn, request->data, request->flags);
+    say_event(request, task);
+    abtomp_task_run(me, own, task);
+}
+
+static __attribute__((noinline)) void run_in_place(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                   const struct request *request)
+{
+    if (request->flags & ABTOMP_TASK_DEPEND)
+        abtomp_depend_await(me, own, request->depend);
+    run_included(me, own, request);
+}
+
+void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
+                      int priority)
+{
+    struct abtomp_task *task = task_alloc(own, 0);
+    task_init(me, own, task, 0);
+    task->fn = fn;
+    task->data = data;
+    task->priority = priority;
+    task->is_needed = true;
+    task_count(me, own, task);
+    abtomp_task_put(me, own, task);
+}
+
+static inline __attribute__((always_inline)) void make_task(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                            const struct request *request)
+{
+    bool depends = request->flags & ABTOMP_TASK_DEPEND;
+    size_t node_size = depends ? sizeof(struct abtomp_node) : 0;
+    struct abtomp_task *task = task_alloc(own, node_size + (size_t)(request->size + request->align));
+    task_init(me, own, task, request->flags);
+    if (ABTOMP_UNLIKELY(depends))
+        task->node = (struct abtomp_node *)(void *)(task + 1);
+    task->fn = request->fn;
+    task->data = abtomp_task_align((char *)(task + 1) + node_size, request->align);
+    task->is_needed = request->copy != NULL;
+    copy_data(task->data, request->data, request->copy, request->size);
+    if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_PRIORITY))
+        task->priority =
+            request->priority < abtomp_env.max_task_priority ? request->priority : abtomp_env.max_task_priority;
+    say_event(request, task);
+    task_count(me, own, task);
+    if (ABTOMP_UNLIKELY(depends) && !abtomp_depend(own, task, request->depend))
+        return;
+    if (ABTOMP_UNLIKELY(depends || request->flags) && abtomp_runs_alone(me)) {
+        abtomp_task_run(me, own, task);
+        return;
+    }
+    abtomp_task_put(me, own, task);
+    abtomp_crew_offer(me, own);
+}
+
+static inline bool is_enough(const struct abtomp_member *me, uint32_t num)
+{
+    uint32_t enough = ENOUGH_EACH * (uint32_t)me->team->num;
+    return num >= enough && (!abtomp_tasks_may_wait() || num >= MORE * enough);
+}
+
+static inline bool is_full(const struct abtomp_member *me, const struct abtomp_tasks *own)
+{
+    return is_enough(me, abtomp_deque_num(&own->deque));
+}
+
+/*
+ * Whether the task that runs has so many children that have not ended. Those that wait for others, and those of the
+ * box, are in no deque. Where there are events none is full: what its maker would wait for might wait for its maker.
+ */
+static bool is_crowded(const struct abtomp_member *me, const struct abtomp_tasks *own)
+{
+    const struct abtomp_count *children = &own->task->children;
+    /* relaxed: it is a bound */
+    int32_t others = atomic_load_explicit(&children->others, memory_order_relaxed) / ABTOMP_ONE;
+    return is_enough(me, children->made - children->ended - (uint32_t)others) &&
+           !atomic_load_explicit(&has_events, memory_order_relaxed);
+}
+
+/* Whether a task is run by who makes it, at once. `special` are those of its flags by which it may have to wait. */
+static inline bool runs_at_once(const struct abtomp_member *me, const struct abtomp_tasks *own, unsigned special)
+{
+    /* Others that have not ended have unfulfilled events, or depend on such. */
+    if (abtomp_runs_alone(me))
+        return special == 0 || (!(special & ABTOMP_TASK_DETACH) && !abtomp_has_tasks(me->team));
+    if (special != 0)
+        return !(special & ABTOMP_TASK_DETACH) && is_crowded(me, own);
+    return ABTOMP_UNLIKELY(is_full(me, own));
+}
+
+/* A task of any kind. */
+static __attribute__((noinline)) void add_task(struct abtomp_member *me, struct abtomp_tasks *own,
+                                               const struct request *request)
+{
+    if (abtomp_env.cancels && abtomp_task_is_cancelled(me, me->group))
+        return;
+    if (!request->is_deferred || me->running.is_final ||
+        runs_at_once(me, own, request->flags & (ABTOMP_TASK_DETACH | ABTOMP_TASK_DEPEND | ABTOMP_TASK_PRIORITY)))
+        run_in_place(me, own, request);
+    else
+        make_task(me, own, request);
+}
+
+void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
+               unsigned flags, void **depend, int priority, void *detach)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    if (ABTOMP_UNLIKELY((flags & ABTOMP_TASK_KIND) || !is_deferred || copy || me->running.is_final ||
+                        abtomp_env.cancels)) {
+        if (abtomp_env.max_task_priority == 0)
+            flags &= ~(unsigned)ABTOMP_TASK_PRIORITY;
+        struct request request = {fn, data, copy, size, align, is_deferred, flags, depend, priority, detach};
+        add_task(me, own, &request);
+    } else if (runs_at_once(me, own, 0)) {
+        abtomp_task_run(me, own, make_included(me, own, fn, data, 0));
+    } else {
+        struct request request = {fn, data, NULL, size, align, true, 0, NULL, 0, NULL};
+        make_task(me, own, &request);
+    }
+}
+
+/* -- Waiting -- */
+
+static bool children_have_ended(struct abtomp_member *me, void *arg)
+{
+    const struct abtomp_task *task = arg;
+    (void)me;
+    return abtomp_count_is_zero(&task->children);
+}
+
+void GOMP_taskwait(void)
+{
+    struct abtomp_member *me = abtomp_current;
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
+    if (!own || abtomp_count_is_own(&own->task->children))
+        return;
+    struct abtomp_task *task = own->task, *next;
+    while (task->children.made != task->children.ended && (next = abtomp_crew_take_own(me, own)) != NULL)
+        abtomp_task_run(me, own, next);
+    if (!abtomp_count_is_own(&task->children)) {
+        struct abtomp_await await = {.done = children_have_ended, .arg = task, .count = &task->children};
+        abtomp_crew_await(me, own, &await);
+    } else {
+        abtomp_crew_offer(me, own); /* what tasks whose parents have ended have made ready */
+    }
+    task->children.made = task->children.ended = ABTOMP_COUNT_START;
+    atomic_store_explicit(&task->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
+    if (task->table)
+        abtomp_depend_forget(own, task);
+}
+
+void GOMP_taskwait_depend(void **depend)
+{
+    struct abtomp_member *me = abtomp_self();
+    abtomp_depend_await(me, abtomp_tasks_of(me), depend);
+}
+
+static void do_nothing(void *data)
+{
+    (void)data;
+}
+
+void GOMP_taskwait_depend_nowait(void **depend)
+{
+    GOMP_task(do_nothing, &depend, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
+}
+
+void GOMP_taskyield(void)
+{
+    struct abtomp_member *me = abtomp_current;
+    static const struct abtomp_await await;
+    if (me && abtomp_has_tasks(me->team))
+        abtomp_crew_run(me, abtomp_tasks_of(me), &await);
+}
+
+/* -- Events -- */
+
+/* An event is the address of its task. Any thread may fulfil it, and the team may end as soon as its lock is free. */
+void omp_fulfill_event(uintptr_t event)
+{
+    struct abtomp_task *task = (struct abtomp_task *)event;
+    struct abtomp_team *team = task->parent->runner->team;
+    const _Atomic(uint32_t) *bell = &team->bell;
+    abtomp_mutex_lock(&team->box_lock);
+    bool is_included = task->is_included;
+    /* acq_rel: pairs with that in has_ended, and with the acquire in event_has_come */
+    if (atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1 && !is_included)
+        abtomp_box_put_locked(team, task);
+    /* release: pairs with the acquire in abtomp_crew_await: who waits comes to the lock when this thread has left it */
+    atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);
+    abtomp_mutex_unlock(&team->box_lock);
+    abtomp_wake(bell);
+}
+
+/* -- Implicit tasks -- */
+
+void abtomp_tasks_begin(struct abtomp_tasks *own)
+{
+    struct abtomp_task *implicit = &own->implicit;
+    abtomp_assert(own->task == implicit);
+    implicit->children.made = implicit->children.ended = ABTOMP_COUNT_START;
+    atomic_store_explicit(&implicit->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
+    if (implicit->table)
+        abtomp_depend_forget(own, implicit);
+    own->base = own->deque.top;
+    if (ABTOMP_UNLIKELY(!abtomp_own_post))
+        abtomp_post_begin(own);
+}
+
+static bool all_have_ended(struct abtomp_member *me, void *arg)
+{
+    (void)arg;
+    return abtomp_tasks_are_over(me->team);
+}
+
+void abtomp_tasks_drain(struct abtomp_member *me)
+{
+    static const struct abtomp_await await = {.done = all_have_ended, .takes_any = true};
+    abtomp_assert(me->team->num == 1);
+    if (!abtomp_has_tasks(me->team))
+        return;
+    abtomp_crew_await(me, abtomp_tasks_of(me), &await);
+    abtomp_crew_close(me->team);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parallel regions. */
+#include "team/relay.h"
+#include "task/relief.h"
+#include "loop/share.h"
+#include "task/tasks.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "gomp/gomp.h"
+
+enum { BIND_FLAGS = 7 }; /* of the flags of a region: the clause proc_bind */
+
+/* How many members a region of `me` has. `num` is what the program says, 0 if nothing. */
+static int count_members(const struct abtomp_member *me, unsigned num)
+{
+    const struct abtomp_icvs *icvs = &me->icvs;
+    if (num == 1 || me->team->active_level >= icvs->max_active_levels)
+        return 1;
+    unsigned most = (unsigned)icvs->thread_limit;
+    if (num == 0)
+        num = (unsigned)abtomp_num_threads(me);
+    if (icvs->dynamic && most > (unsigned)abtomp_env.num_procs)
+        most = (unsigned)abtomp_env.num_procs;
+    num = num < most ? num : most;
+    if (ABTOMP_UNLIKELY(num > ABTOMP_MOST_MEMBERS))
+        abtomp_fail("a region has more members than the library has numbers for: 32767");
+    return (int)num;
+}
+
+/* Threads beside the root's that regions of the same root run on. */
+static _Atomic(int) *taken_threads(const struct abtomp_member *me)
+{
+    while (me->team->parent)
+        me = me->team->parent;
+    return &me->team->taken;
+}
+
+/* How many of those threads a region gets, for which there is a limit. */
+static int reserve_threads(const struct abtomp_member *me, int num)
+{
+    _Atomic(int) *taken = taken_threads(me);
+    /* relaxed, both: it is a count, and orders nothing */
+    int before = atomic_load_explicit(taken, memory_order_relaxed), got;
+    do {
+        int most = me->icvs.thread_limit - 1 - before;
+        got = num < most ? num : most;
+        if (got <= 0)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(taken, &before, before + got, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return got;
+}
+
+/* The team for a region of `me`, which member 0 then begins. */
+static struct abtomp_team *team_for(struct abtomp_member *me, unsigned num)
+{
+    int members = count_members(me, num), reserved = 0;
+    if (ABTOMP_UNLIKELY(me->icvs.thread_limit != INT_MAX && members > 1)) {
+        reserved = reserve_threads(me, members - 1);
+        members = reserved + 1;
+    }
+    struct abtomp_team *team = members > 1 ? abtomp_team_get(me, members) : NULL;
+    if (team) {
+        if (ABTOMP_UNLIKELY(team->active_level != me->team->active_level + 1))
+            team->active_level = me->team->active_level + 1;
+        team->reserved = reserved;
+        return team;
+    }
+    team = abtomp_team_alone(me);
+    if (!team)
+        abtomp_fail("out of memory");
+    team->active_level = me->team->active_level;
+    team->reserved = reserved;
+    return team;
+}
+
+/* `reductions` are those of tasks, NULL if there are none. */
+static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num, unsigned flags,
+                           uintptr_t *reductions)
+{
+    struct abtomp_team *team = team_for(me, num);
+    struct abtomp_member *first = team->members[0];
+    unsigned bind = flags & BIND_FLAGS;
+    /* Written only if something changes: others have read it. */
+    if (team->fn != fn || team->data != data || team->reductions != reductions || team->bind != bind) {
+        team->fn = fn;
+        team->data = data;
+        team->reductions = reductions;
+        team->bind = bind;
+    }
+    if (ABTOMP_UNLIKELY(reductions != NULL))
+        abtomp_reductions_make(reductions, team->num);
+    if (me->team->level == 0 && team->num > 1)
+        abtomp_root_begin(&me->team->root);
+    if (team->num > 1)
+        abtomp_team_release(team);
+    else if (atomic_load_explicit(&team->has_shared, memory_order_relaxed)) /* relaxed: this thread alone uses it */
+        abtomp_shares_reset(team);
+    abtomp_member_begin(first);
+    abtomp_current = first;
+}
+
+static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num, unsigned flags)
+{
+    begin_reducing(me, fn, data, num, flags, NULL);
+}
+
+static void end_alone(struct abtomp_member *first)
+{
+    abtomp_tasks_drain(first);
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&first->team->cancelled, memory_order_relaxed) !=
+                        0)) /* relaxed: its own */
+        abtomp_cancel_clear(first->team);
+}
+
+static inline void leave_tasks(struct abtomp_member *first)
+{
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = atomic_load_explicit(&first->tasks, memory_order_relaxed);
+    abtomp_reliefs_end(first, 0);
+    if (ABTOMP_UNLIKELY(own && own->is_guest))
+        abtomp_guest_end(own);
+}
+
+/* The region of which the caller is member 0 ends. */
+static void end_region(struct abtomp_member *first)
+{
+    struct abtomp_team *team = first->team;
+    if (team->num > 1)
+        abtomp_team_gather(team);
+    else
+        end_alone(first);
+    leave_tasks(first);
+    if (ABTOMP_UNLIKELY(team->reserved > 0)) {
+        /* relaxed: as in reserve_threads */
+        atomic_fetch_sub_explicit(taken_threads(first), team->reserved, memory_order_relaxed);
+        team->reserved = 0;
+    }
+    abtomp_current = team->parent;
+    if (team->level == 1 && team->num > 1)
+        abtomp_root_end(&team->parent->team->root);
+}
+
+/* -- Regions in regions, whose members may run one after another -- */
+
+/* Members have places of their own, not the one of the member around them: so they have threads. */
+static inline bool have_places(const struct abtomp_member *me, const struct abtomp_region *region)
+{
+    return abtomp_env.places_members && (region->bind != 0 || me->icvs.bind > ABTOMP_BIND_TRUE);
+}
+
+static __attribute__((noinline)) bool run_relay(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
+{
+    /* The threads that a limit counts are not known before a region begins. Reliefs might run another one meanwhile. */
+    if (abtomp_is_relieved() || me->icvs.thread_limit != INT_MAX || have_places(me, region) || !abtomp_relay_fits(me))
+        return false;
+    region->num = count_members(me, num);
+    return region->num > 1 && abtomp_relay_run(me, region);
+}
+
+/* Runs the region without threads. False: it has not run. */
+static inline bool has_run(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
+{
+    return ABTOMP_UNLIKELY(me->team->active_level > 0) && num != 1 && run_relay(me, region, num);
+}
+
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_region region = {.fn = fn, .data = data, .key = fn, .bind = flags & BIND_FLAGS};
+    if (has_run(me, &region, num))
+        return;
+    begin_region(me, fn, data, num, flags);
+    fn(data);
+    end_region(abtomp_current);
+}
+
+/* Reductions of tasks: the first word of the data points to their description. */
+unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_region region = {.fn = fn, .data = data, .key = fn, .bind = flags & BIND_FLAGS};
+    region.reductions = *(uintptr_t **)data;
+    if (has_run(me, &region, num))
+        return (unsigned)region.num;
+    begin_reducing(me, fn, data, num, flags, region.reductions);
+    unsigned members = (unsigned)abtomp_current->team->num;
+    fn(data);
+    end_region(abtomp_current);
+    return members;
+}
+
+/* -- Regions that are a loop -- */
+
+/* What a region runs that is a loop, too. */
+struct abtomp_combined {
+    void (*fn)(void *);
+    void *data;
+    struct abtomp_loop loop;
+};
+
+static void run_combined(void *arg)
+{
+    const struct abtomp_combined *region = arg;
+    abtomp_loop_enter(abtomp_current, &region->loop, NULL, NULL);
+    region->fn(region->data);
+}
+
+void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned flags, const struct abtomp_loop *loop)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_combined region = {fn, data, *loop};
+    struct abtomp_region asked = {.fn = run_combined, .data = &region, .key = fn, .bind = flags & BIND_FLAGS};
+    if (has_run(me, &asked, num))
+        return;
+    begin_region(me, run_combined, &region, num, flags);
+    run_combined(&region);
+    end_region(abtomp_current);
+}
+
+/* -- As compilers before gcc 4.9 have it: the program itself calls what member 0 runs -- */
+
+void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop)
+{
+    struct abtomp_combined *region = malloc(sizeof(*region));
+    if (!region)
+        abtomp_fail("out of memory");
+    *region = (struct abtomp_combined){fn, data, *loop};
+    begin_region(abtomp_self(), run_combined, region, num, 0);
+    abtomp_current->team->combined = region;
+    abtomp_loop_enter(abtomp_current, loop, NULL, NULL);
+}
+
+void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned num)
+{
+    begin_region(abtomp_self(), fn, data, num, 0);
+}
+
+void GOMP_parallel_end(void)
+{
+    struct abtomp_team *team = abtomp_current->team;
+    end_region(abtomp_current);
+    free(team->combined);
+    team->combined = NULL;
+}
