@@ -6,7 +6,7 @@ simulated cores.
 
     maint/bench --comparison               in seven minutes
     maint/bench --comparison --quick       fewer rounds, and 1, 4 and 16 simulated cores: in two
-    maint/bench --comparison --publish     also puts the plots and a table into doc/, shown by README.md
+    maint/bench --comparison --publish     also puts a table and its picture into doc/, shown by README.md
 """
 
 import json
@@ -16,7 +16,9 @@ import time
 from collections import defaultdict
 from concurrent import futures
 
-from . import cores, measure, plots, programs, report
+from book import charts
+
+from . import cores, measure, programs, report
 
 OUT = programs.OUT / "comparison"
 # title, work, and of libabt's ways those that are lines of their own; None: the best way of each runtime.
@@ -50,7 +52,7 @@ def options(arguments):
     parser.add_argument("--seconds", type=float, help="the run ends soon after this number of seconds")
     parser.add_argument("--simulated", metavar="LIST", help="numbers of simulated cores; none: 0")
     parser.add_argument("--from", dest="source", metavar="JSON",
-                        help="draw this result; with --simulated, these cores are simulated and take the place of its own")
+                        help="report this result; with --simulated, these cores are simulated and take the place of its own")
     given = parser.parse_args(arguments)
     given.seconds = given.seconds or (110 if given.quick else 400)
     given.anew = bool(given.source and given.simulated)
@@ -110,13 +112,18 @@ def on_simulated_cores(found, given, end):
 # ---- What is drawn and written -------------------------------------------------------------------------------------
 
 
+def runtime(result):
+    """Without how it waits."""
+    return result["peer"].split(",")[0]
+
+
 def lines_of(results, work, ways):
     """{(runtime, label): {streams: result}}: of each runtime the best way, or some of libabt's ways."""
     best = defaultdict(dict)
     for r in results:
         if r["work"] != work or (ways and (r["peer"] != "libabt" or r["series"] not in ways)):
             continue
-        name = plots.runtime(r)
+        name = runtime(r)
         key = (name, f"{name}, {r['series']}" if ways else name)
         other = best[key].get(r["streams"])
         if not other or r["median"] < other["median"]:
@@ -124,66 +131,9 @@ def lines_of(results, work, ways):
     return best
 
 
-def draw_panel(axis, title, lines):
-    dashes = ["-", "--", ":", "-."]
-    several = len({name for name, _ in lines}) < len(lines)
-    for number, ((name, label), points) in enumerate(sorted(lines.items(), key=lambda row: list(plots.LOOKS).index(row[0][0]))):
-        colour, form = plots.LOOKS[name]
-        form = ["D", "s", "^"][number] if several else form
-        counts = sorted(points)
-        axis.plot(counts, [points[n]["median"] for n in counts], color=colour, marker=form, markersize=5.5, linewidth=1.2,
-                  linestyle=dashes[number % 4] if several else "-", markeredgewidth=1.2,
-                  markerfacecolor=colour if name == "libabt" else "white", label=label, zorder=5 if name == "libabt" else 3)
-    counts = sorted({n for points in lines.values() for n in points})
-    axis.set_xscale("log", base=2)
-    axis.set_yscale("log")
-    axis.minorticks_off()
-    axis.set_xticks(counts, [str(n) for n in counts])
-    axis.margins(x=0.12)
-    from matplotlib.ticker import LogLocator
-    axis.yaxis.set_major_locator(LogLocator(10, numticks=7))
-    low, high = axis.get_ylim()
-    if high < 20 * low:
-        axis.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5), numticks=7))
-    axis.yaxis.set_major_formatter(plots.duration)
-    axis.tick_params(labelsize=8.5)
-    axis.grid(axis="y", linewidth=0.4, color="#dddddd")
-    axis.set_axisbelow(True)
-    axis.set_title(title, fontsize=10, fontweight="bold")
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-    if several:
-        axis.legend(fontsize=8, frameon=False, loc="best")
-
-
-def draw(results, path):
-    """A panel a figure, two beside each other. Whether it was made."""
-    pyplot = plots.load_pyplot()
-    panels = [(title, lines_of(results, work, ways)) for title, work, ways in PANELS]
-    panels = [(title, lines) for title, lines in panels if lines]
-    if not pyplot or not panels:
-        return False
-    rows = (len(panels) + 1) // 2
-    pane, axes = pyplot.subplots(rows, 2, figsize=(10, 2.5 * rows + 1), squeeze=False)
-    for axis, (title, lines) in zip(axes.flat, panels):
-        draw_panel(axis, title, lines)
-    for axis in axes.flat[len(panels):]:
-        axis.set_visible(False)
-    for axis in axes[-1]:
-        axis.set_xlabel("streams", fontsize=9)
-    there = {name for _, lines in panels for name, _ in lines}
-    plots.draw_legend(pane, [name for name in plots.LOOKS if name in there])
-    pane.text(0.5, 0.004, "Medians; less is better. Of each runtime its best way. Both scales are logarithmic.", ha="center",
-              fontsize=8.5, color="#444444")
-    pane.tight_layout(rect=(0, 0.8 / pane.get_figheight(), 1, 1), h_pad=1.4, w_pad=2)
-    plots.save(pane, path)
-    pyplot.close(pane)
-    return True
-
-
 def table(results, streams):
-    """Of each work the runtimes in the order of libabt's plot, in one line."""
-    names = [name for name in plots.LOOKS if any(plots.runtime(r) == name for r in results)]
+    """Of each work the runtimes in one line."""
+    names = [name for name in charts.COLOURS if any(runtime(r) == name for r in results)]
     rows = ["| | streams | " + " | ".join(names) + " |", "|---|---:|" + "---:|" * len(names)]
     for title, work, ways in PANELS:
         lines = lines_of(results, work, None) if not ways else {}
@@ -213,13 +163,12 @@ def finish(data, given):
     (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     text = text_of(data)
     (OUT / "table.md").write_text(text, encoding="utf-8")
-    where = programs.TOP / "doc" if given.publish else OUT
-    made = draw(data["real"], OUT / "comparison.svg")
-    if given.publish and made:
-        (where / "comparison.svg").write_bytes((OUT / "comparison.svg").read_bytes())
+    if given.publish:
+        where, real = programs.TOP / "doc", data["real"]
+        (where / "comparison.svg").write_text(charts.picture(table(real, sorted({r["streams"] for r in real}))), encoding="utf-8")
         report.put_between(where / "performance.md", text, BEGIN, END)
     print(text)
-    print(f"table.md, result.json{' and plots' if made else ''} are in {OUT}" + ("" if made else ": matplotlib is missing"))
+    print(f"table.md and result.json are in {OUT}")
 
 
 def main(arguments):

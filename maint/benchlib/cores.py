@@ -3,7 +3,7 @@
 (test/tools/cores.c; doc/scaling.md says what it models and what not). It needs qemu-x86_64.
 
     maint/bench --cores                         all works: time, lines that move, instructions, of one operation, in half an
-                                                hour on two CPUs; table.md and plots are written to build/bench/cores
+                                                hour on two CPUs; table.md is written to build/bench/cores
     maint/bench --cores --work create --streams 1,8,32
     maint/bench --cores --argobots PATH         the same works by another libabt.so, too
     maint/bench --cores --where create          the ten lines of code that wait longest for lines of memory
@@ -12,7 +12,7 @@
     maint/bench --cores --set far=400 --set socket=16       parameters of the machine: sockets of 16 cores, which the library
                                                 learns by ABT_NUMA
     maint/bench --cores --set socket=16 --numa no           it does not
-    maint/bench --cores --publish               also puts the table and the plots into doc/
+    maint/bench --cores --publish               also puts the table and its picture into doc/
 
 Works of OpenMP are run by libabtomp and by libgomp. One in which libabtomp is slower, with 4 streams or more, is a failure.
 The times are those of a model: what grows, and how many lines move, is to be believed before nanoseconds.

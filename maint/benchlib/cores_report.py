@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What maint/bench --cores prints, draws and writes: tables, plots, and the lines of code behind what the simulator counts.
+"""What maint/bench --cores prints and writes: a table, its picture, and the lines of code behind what the simulator counts.
 A run is a dictionary, see cores.run_all."""
 
 import collections
@@ -7,15 +7,11 @@ import math
 import re
 import subprocess
 
-from . import plots, programs, report
+from book import charts
+
+from . import programs, report
 
 MOST = 10  # lines of code that are reported
-GROUPS = [
-    ("What streams do alone", ["create", "create-own", "tasklets", "yield", "keys", "timers", "own-mutex"]),
-    ("What all streams want", ["create-shared", "mutex", "barrier", "xbarrier"]),
-    ("Work of one, taken by all", ["give", "give-2us", "fib", "fork-fib", "fork-tree", "fork-for"]),
-    ("OpenMP; dashed: libgomp", ["omp-region", "omp-barrier", "omp-loop"]),
-]
 IN_PAGE = [1, 4, 16, 64]
 BEGIN, END = "<!-- maint/bench --cores writes this -->\n", "<!-- end of what --cores writes -->\n"
 
@@ -150,73 +146,13 @@ def table_of_lines(rows, titles, most, least):
     return "\n".join(text) + "\n"
 
 
-# ---- Plots ---------------------------------------------------------------------------------------------------------
-
-COLOURS = [plots.VERMILLION, plots.BLUE, plots.GREEN, plots.ORANGE, plots.PURPLE, plots.SKY, plots.BLACK]
-FORMS = ["D", "s", "^", "o", "v", "P", "x"]
-
-
-def draw_panel(axis, rows, works):
-    from matplotlib.ticker import LogLocator, NullLocator
-    counts = set()
-    for number, work in enumerate(works):
-        for name in names_of(rows, work):
-            points = points_of(rows, work, name, "ns")
-            counts |= {n for n, _ in points}
-            ours = name in ("libabt", "libabtomp")
-            axis.plot([n for n, _ in points], [value for _, value in points], color=COLOURS[number], marker=FORMS[number],
-                      markersize=4.5, linewidth=1.2, linestyle="-" if ours else "--", label=work if ours else None,
-                      markerfacecolor=COLOURS[number] if ours else "white", zorder=4 if ours else 3)
-    axis.set_xscale("log", base=2)
-    axis.set_yscale("log")
-    axis.set_xticks(sorted(counts), [str(n) for n in sorted(counts)])
-    axis.xaxis.set_minor_locator(NullLocator())
-    low, high = axis.get_ylim()
-    axis.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high < 50 * low else (1, 3) if high < 500 * low else (1,), numticks=8))
-    axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter(plots.duration)
-    axis.tick_params(labelsize=8.5)
-    axis.grid(axis="y", linewidth=0.4, color="#dddddd")
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-
-
-def groups_of(rows):
-    there = {row["work"] for row in rows if "ns" in row}
-    groups = [(title, [work for work in works if work in there]) for title, works in GROUPS]
-    return [(title, works) for title, works in groups if works]
-
-
-def draw_times(rows, path):
-    """The time alone, two groups beside each other."""
-    pyplot, groups = plots.load_pyplot(), groups_of(rows)
-    if not pyplot or not groups:
-        return False
-    lines = (len(groups) + 1) // 2
-    pane, axes = pyplot.subplots(lines, 2, figsize=(10, 3.1 * lines), squeeze=False)
-    for axis, (title, works) in zip(axes.flat, groups):
-        draw_panel(axis, rows, works)
-        axis.set_title(title, fontsize=10, fontweight="bold")
-        axis.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    for axis in axes.flat[len(groups):]:
-        axis.set_visible(False)
-    for axis in axes[-1]:
-        axis.set_xlabel("simulated cores, a stream on each", fontsize=9)
-    pane.tight_layout(h_pad=1.2, w_pad=1.4)
-    plots.save(pane, path)
-    pyplot.close(pane)
-    return True
-
-
 def finish(rows, titles, directory, publish):
     print_table(rows, titles)
     (directory / "table.md").write_text(table(rows, titles) + "\n" + table_of_lines(rows, titles, MOST, 0), encoding="utf-8")
-    made = draw_times(rows, directory / "cores-times.svg")
-    print(f"\ntable.md, result.json{' and plots' if made else ''} are in {directory}" + ("" if made else ": matplotlib is missing"))
-    if not publish or not made:
+    print(f"\ntable.md and result.json are in {directory}")
+    if not publish:
         return
-    (programs.TOP / "doc" / "cores-times.svg").write_bytes((directory / "cores-times.svg").read_bytes())
+    (programs.TOP / "doc" / "cores-times.svg").write_text(charts.picture(table(rows, titles)), encoding="utf-8")
     text = (table(rows, titles) + "\n<!-- picture cores.svg: Time of an operation -->\n\n"
             "The lines of code that move most lines of memory, of each operation that moves some, on 16 streams:\n\n"
             + table_of_lines(rows, titles, 3, 0.05))

@@ -40,7 +40,7 @@ def options(arguments):
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float, default=870, help="no other round is begun after this number of seconds")
     parser.add_argument("--directory", metavar="DIRECTORY", default=str(OUT), help="where files are written")
-    parser.add_argument("--publish", action="store_true", help="also puts tables and plots into doc/io.md")
+    parser.add_argument("--publish", action="store_true", help="also puts tables into doc/io.md")
     parser.add_argument("--from", dest="sources", metavar="JSON", action="append",
                         help="measure nothing, write the reports of this result, or of several with other sections each")
     given = parser.parse_args(arguments)

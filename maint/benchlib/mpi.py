@@ -7,7 +7,7 @@ Each number is the median of rounds.
 
     maint/bench --mpi              in full, some 14 minutes
     maint/bench --mpi --quick      fewer messages and rounds
-    maint/bench --mpi --publish    also puts the table and the plot into doc/mpi.md
+    maint/bench --mpi --publish    also puts the table into doc/mpi.md
 """
 
 import json

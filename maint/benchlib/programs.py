@@ -25,7 +25,7 @@ FLAGS = ["-O3", "-g", "-falign-functions=64", "-Wall", "-Wextra", "-D_GNU_SOURCE
 LIBS = ["-lcrypto", "-lm", "-lpthread"]
 
 PACKAGES = ["gcc", "g++", "clang", "libomp-dev", "libtbb-dev", "libboost-fiber-dev", "libboost-context-dev",
-            "libssl-dev", "golang-go", "cargo", "ca-certificates", "python3-matplotlib", "valgrind"]
+            "libssl-dev", "golang-go", "cargo", "ca-certificates", "valgrind"]
 # The last crates that the compiler of Debian 12 takes: rustc 1.63.
 OLDER_CRATES = {"tokio": "1.28.2", "rayon": "1.10.0", "rayon-core": "1.12.1", "libc": "0.2.160"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes what was measured: JSON, a table in Markdown, and the plot of the pages."""
+"""Writes what was measured: JSON, a table in Markdown, and what the pages say."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections import defaultdict
 
-from . import catalogue, measure, plots
+from . import catalogue, measure
 
 
 def first_line(*command):
@@ -265,7 +265,6 @@ def put_between(page, text, first=BEGIN, last=END):
 
 
 def publish(data, top):
-    """The summaries between two lines of README.md and of doc/performance.md, and the plot of both beside that."""
-    plots.summary(plots.load_pyplot(), data["results"], top / "doc" / "performance.svg")
-    put_between(top / "doc" / "performance.md", summary(data) + "\n![libabt beside its peers](performance.svg)\n")
+    """The summaries between two lines of README.md and of doc/performance.md."""
+    put_between(top / "doc" / "performance.md", summary(data))
     put_between(top / "README.md", short_summary(data))

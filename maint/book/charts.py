@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of the site that are drawn from the tables of its pages: a panel for each name in the first column, a line for
+"""Pictures of the pages that are drawn from the tables of its pages: a panel for each name in the first column, a line for
 each way, over the number of streams. A page asks for one by <!-- picture NAME.svg: TITLE --> behind the table."""
 
 import html
@@ -7,7 +7,10 @@ import math
 import re
 
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-COLOURS = {"libabt": "#d55e00", "libabtomp": "#e69f00", "libgomp": "#0072b2"}
+# By Okabe and Ito, which colour-blind readers can tell apart: libabt, libraries of threads, OpenMP, oneTBB, Rust, Go.
+COLOURS = {"libabt": "#d55e00", "GLT": "#cc5577", "libabtomp": "#e69f00", "Argobots": "#000000", "Boost.Fiber": "#444444",
+           "pthreads": "#8a8a8a", "libgomp": "#0072b2", "libomp": "#004080", "oneTBB": "#009e73", "rayon": "#cc79a7",
+           "tokio": "#7d3c6b", "Go": "#56b4e9"}
 WIDTH, HEIGHT, COLUMNS, LEFT, TOP, RIGHT, BOTTOM = 290, 170, 3, 52, 26, 12, 24
 ASKED = re.compile(r"((?:^\|.*\n)+)\n<!-- picture (\S+): (.*?) -->\n", re.M)
 
@@ -71,7 +74,7 @@ def picture(table):
            f'<rect width="{WIDTH * COLUMNS}" height="{height}" fill="#fff"/>']
     for at, (name, lines) in enumerate(panels.items()):
         out += panel(name, lines, at % COLUMNS * WIDTH, at // COLUMNS * HEIGHT)
-    out += [f'<text x="{LEFT + 100 * at}" y="{height - 6}" fill="{COLOURS.get(name, "#000")}">{html.escape(name)}</text>'
+    out += [f'<text x="{LEFT + 80 * at}" y="{height - 6}" fill="{COLOURS.get(name, "#000")}">{html.escape(name)}</text>'
             for at, name in enumerate(names)]
     return "\n".join(out + ["</svg>\n"])
 
