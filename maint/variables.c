@@ -14,7 +14,6 @@ static const struct {
     {"SYS_PAGE_SIZE", "the system's"},
     {"THREAD_STACKSIZE", "16384; with guard pages by name two pages more"},
     {"SCHED_STACKSIZE", "4194304; with guard pages by name two pages more"},
-    {"STACK_GUARD_PAGES", "4; as many as 16 KiB have"},
     {"MEM_STACK_PAGE_SIZE", "8388608"},
     {"MEM_MAX_NUM_STACKS", "1024, or what 64 MiB hold"},
     {"MEM_LP_ALLOC", "by the build; mmap_hp_rp where ABT_HUGE_PAGE_SIZE is set"},
@@ -67,7 +66,7 @@ static void print_values(const struct abti_variable *variable)
 int main(void)
 {
     printf(
-        "# Variables\n\nAll variables of the environment that the library reads, in `ABT_init`. `ABT_HELP=1` makes it "
+        "# Variables\n\nAll variables of the environment that the library reads, in `ABT_init`. `ABT_PRINT_CONFIG=1` makes it "
         "print\nthem with the values that they have on the machine. `ABT_ENV_X` is read where `ABT_X` is not set, "
         "and\n"
         "sizes may be written as 64k, 2MiB or 0x4000. This page is made from the table in `src/rt/variables.c`.\n\n"

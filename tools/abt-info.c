@@ -228,9 +228,7 @@ int main(int argc, char **argv)
     if (argc == 2)
         return 0;
     print_machine();
-    fflush(stdout);
-    /* The library prints its variables on stderr, which is to be the same here. */
-    if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0 || setenv("ABT_HELP", "1", 1) || ABT_init(argc, argv) != ABT_SUCCESS)
+    if (ABT_init(argc, argv) != ABT_SUCCESS)
         return 1;
     ABT_info_print_config(stdout);
     return ABT_finalize();

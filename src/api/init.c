@@ -35,7 +35,6 @@
 #include "stream/xstream.h"
 #include "sync/mutex.h"
 #include "sync/wordq.h"
-#include "trace/probes.h"
 #include "trace/stats.h"
 #include "trace/trace.h"
 #include "unit/exceptions.h"
@@ -85,7 +84,7 @@ static int memory_init(void)
     struct abti_slab_spec spec;
     abti_reclaim_init();
     abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
-    abti_guard_init(config->stack_guard, config->stack_guard_pages);
+    abti_guard_init(config->stack_guard);
     abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);
     abti_reclaim_watch(&spec, kept / sizeof(abti_unit));
     abti_slab_init(&abti_rt.unit_slab, &spec);
@@ -244,7 +243,6 @@ static int runtime_init(bool primary)
     abti_nodes_init(abti_rt.config.numa, abti_rt.config.node_list);
     abti_annotate_init();
     abti_handles_look(abti_ledger_on);
-    abti_rt.config.watch_waits |= abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF;
     abti_mutex_watch_owners(abti_rt.config.watch_waits || abti_ledger_on);
     abti_observe_reset();
     code = abti_esaffinity_init();
@@ -262,11 +260,8 @@ static int runtime_init(bool primary)
     watch_forks();
     bias_begin();
     abti_overflow_watch(abti_blocking_unit);
-    abti_stackuse_begin();
     abti_stats_begin();
     abti_trace_begin();
-    if (abti_rt.config.probes)
-        abti_probes_begin();
     abti_entry_watch();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
@@ -274,8 +269,6 @@ static int runtime_init(bool primary)
     abti_dumpsignal_begin(config->dump_signal);
     abti_log("libabt " ABTX_VERSION " begins: stacks of %zu bytes, checks of overflow %d, at most %d streams",
              config->thread_stacksize, (int)config->stack_guard, config->max_num_xstreams);
-    if (config->print_help)
-        abti_config_print_help(stderr, config);
     if (config->print_config)
         abti_info_print_config(stdout);
     abti_watcher_start();
@@ -411,8 +404,6 @@ static void runtime_fini(abti_es *es)
     destroy_primary_sched(sched);
     abti_pool_destroy_orphans();
     abti_es_free_kept();
-    if (abti_rt.config.stack_usage > 0)
-        abti_info_print_stack_usage(stderr);
     abti_stackuse_fini();
     abti_overflow_unwatch();
     abti_capture_fini();
@@ -549,7 +540,6 @@ static void reset_in_child(void)
         abti_es_demote(abti_rt.primary);
         abti_rt.primary = NULL;
     }
-    abti_stackuse_begin();
     abti_entry_watch();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);

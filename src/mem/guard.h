@@ -27,11 +27,10 @@ enum abti_stack_guard {
 enum abti_guard { ABTI_GUARD_NONE, ABTI_GUARD_CANARY, ABTI_GUARD_PAGE };
 
 /*
- * Sets the guard that is asked for, and of how many pages it is: several are found by frames that are larger than a
- * page, and cost no more mappings. One that is asked for by name is always a single page. It is called before the first
- * stack is made.
+ * Sets the guard that is asked for: one that is asked for by name is a single page, otherwise there are several, which
+ * are found by larger frames and cost no more mappings. It is called before the first stack is made.
  */
-void abti_guard_init(enum abti_stack_guard kind, unsigned pages);
+void abti_guard_init(enum abti_stack_guard kind);
 
 /* Returns how many bytes at the low end of a mapped stack are set aside for a guard. */
 size_t abti_guard_room(void);

@@ -13,8 +13,8 @@
  *                                                                parent picks, no pool is fast, no descriptor is cached
  *   abti_annotate_on           a sanitizer or valgrind           as es->slow, and no scheduler has a fast pool
  *                                                                (abti_sched_alloc)
- *   rt.config.watch_waits      ABT_WATCH_WAITS, or               as es->slow; no fast pool; mutexes keep their owners
- *                              ABT_DEADLOCK_CHECK                (abti_mutex_watch_owners)
+ *   rt.config.watch_waits      ABT_DEADLOCK_CHECK               as es->slow; no fast pool; mutexes keep their owners
+ *                                                                (abti_mutex_watch_owners)
  *   abti_observe_on            any listener, tool or watcher     wakes, and leaving a stack at the end of a unit
  *                              of waits, for all ESs
  *   rt.observed                a listener, for all ESs           creation (abti_pool_set_quick)

@@ -226,6 +226,7 @@ int abti_config_load(struct abti_config *config, bool tells)
         }
     }
     config->tool = ABTI_BUILD_TOOL && config->tool;
+    config->watch_waits = config->deadlock_check != ABTI_DEADLOCK_OFF;
     return ABT_SUCCESS;
 }
 
@@ -242,7 +243,7 @@ void abti_config_fini(struct abti_config *config)
     }
 }
 
-/* --- Help --- */
+/* --- Printing --- */
 
 static void print_kind(FILE *fp, const struct abti_config *config, const struct abti_variable *variable)
 {
@@ -261,12 +262,15 @@ static void print_kind(FILE *fp, const struct abti_config *config, const struct 
     }
 }
 
+/* What is not one number or word is only said to be there: the environment may have changed since it was read. */
 static void print_variable(FILE *fp, const struct abti_config *config, const struct abti_variable *variable)
 {
-    const char *text = abti_env_get(variable->name);
     char now[TEXT_ROOM] = "", dflt[TEXT_ROOM] = "not set";
     if (has_memory(variable)) {
-        snprintf(now, sizeof(now), "%s", text ? text : "");
+        void *memory = NULL;
+        memcpy(&memory, (const char *)config + variable->offset, sizeof(memory));
+        if (memory)
+            snprintf(now, sizeof(now), "%s", variable->type == ABTI_VARIABLE_TEXT ? (char *)memory : "a list");
     } else {
         struct abti_limits limits = abti_variable_limits(variable, config);
         config_spell(variable, get_field(config, variable), now);
@@ -279,12 +283,9 @@ static void print_variable(FILE *fp, const struct abti_config *config, const str
         fprintf(fp, "      no effect %s\n", variable->void_by);
 }
 
-void abti_config_print_help(FILE *fp, const struct abti_config *config)
+void abti_config_print(FILE *fp, const struct abti_config *config)
 {
-    fprintf(fp,
-            "libabt %s: environment variables and their values. ABT_ENV_X is read where ABT_X is not set,\n"
-            "and sizes may be written as 64k, 2MiB or 0x4000.\n",
-            ABTX_VERSION);
+    fprintf(fp, "environment variables and their values; ABT_ENV_X is read where ABT_X is not set:\n");
     for (size_t i = 0; i < abti_num_variables; i++) {
         if (abti_variables[i].type != ABTI_VARIABLE_NONE)
             print_variable(fp, config, &abti_variables[i]);

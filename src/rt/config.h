@@ -45,14 +45,12 @@ struct abti_config {
     bool use_log;          /* ABT_USE_LOG: see rt/log.h */
     bool use_debug;        /* ABT_USE_DEBUG: ABT_info_query_config and the printed configuration tell it, no more */
     bool print_config;     /* ABT_PRINT_CONFIG */
-    bool print_help;       /* ABT_HELP */
     bool top;              /* ABT_TOP: see watch/top.h */
     bool print_raw_stack;  /* ABT_PRINT_RAW_STACK */
     enum abti_check check; /* ABT_CHECK */
     int dump_signal;       /* ABT_DUMP_SIGNAL: its number, 0: none */
-    bool watch_waits;      /* ABT_WATCH_WAITS: since when units wait, and the owners of mutexes, are kept */
+    bool watch_waits;      /* with ABT_DEADLOCK_CHECK since when units wait, and the owners of mutexes, are kept */
     bool tool;             /* ABT_TOOL: ABT_tool_* can be used; false where they are not built in */
-    bool probes;           /* ABT_PROBES: see trace/probes.h */
     char *trace;           /* ABT_TRACE: the file; NULL: none */
     enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */
     enum abti_deadlock_check deadlock_check; /* ABT_DEADLOCK_CHECK: see watch/deadlock.h */
@@ -65,11 +63,8 @@ struct abti_config {
     uint32_t key_table_size; /* ABT_KEY_TABLE_SIZE: a power of two */
     /* stacks */
     enum abti_stack_guard stack_guard; /* ABT_STACK_OVERFLOW_CHECK */
-    uint32_t stack_guard_pages;        /* ABT_STACK_GUARD_PAGES */
     size_t thread_stacksize;           /* ABT_THREAD_STACKSIZE: a multiple of the cache line */
     size_t sched_stacksize;            /* ABT_SCHED_STACKSIZE: a multiple of the cache line */
-    bool stream_orders;                /* ABT_STREAM_ORDERS: TSan takes the units of one stream to be ordered by it */
-    uint32_t stack_usage;              /* ABT_STACK_USAGE: one in that number of ULTs is sampled, 0: none */
     /* memory */
     size_t sys_page_size;            /* ABT_SYS_PAGE_SIZE: a power of two */
     size_t huge_page_size;           /* ABT_HUGE_PAGE_SIZE */
@@ -88,7 +83,7 @@ struct abti_config {
 int abti_config_load(struct abti_config *config, bool tells) ABTI_MUST_CHECK;
 
 /* Prints all variables with their values, defaults and help. */
-void abti_config_print_help(FILE *fp, const struct abti_config *config);
+void abti_config_print(FILE *fp, const struct abti_config *config);
 
 /* Frees what abti_config_load allocated. */
 void abti_config_fini(struct abti_config *config);

@@ -25,7 +25,6 @@
 #define MAX_KEY_TABLE (64 * KIB)
 #define MAX_DESC_CHUNK GIB
 #define MAX_PAGE GIB
-#define MAX_GUARD (256 * MIB)
 #define MAX_WATCHDOG 1000000000 /* some days */
 
 /* A scheduler's own frames, and the contexts of the C library, which are large. */
@@ -105,16 +104,6 @@ static void derive_stack(const struct abti_config *config, struct abti_limits *l
         limits->dflt += 2 * config->sys_page_size;
 }
 
-/*
- * Each page more costs 8 bytes of page tables for each stack, and address space: 4 pages do so by 0.4 % of what a
- * blocked ULT has, 16 by 3 %. In time no difference was found.
- */
-static void derive_guard_pages(const struct abti_config *config, struct abti_limits *limits)
-{
-    (void)config;
-    limits->dflt = abti_round_up(16 * KIB, abti_vm_page_size()) / abti_vm_page_size();
-}
-
 static void derive_stack_chunk(const struct abti_config *config, struct abti_limits *limits)
 {
     limits->min = 4 * (uint64_t)config->thread_stacksize;
@@ -151,7 +140,6 @@ enum {
 
 const struct abti_variable abti_variables[] = {
     /* What is printed and checked. */
-    {"HELP", ABTI_VARIABLE_BOOL, FIELD(print_help), .help = "ABT_init prints this list on stderr"},
     {"PRINT_CONFIG", ABTI_VARIABLE_BOOL, FIELD(print_config), .help = "ABT_init prints the configuration on stdout"},
     {"CHECK", ABTI_VARIABLE_WORD, FIELD(check), .limits.dflt = ABTI_CHECK_OFF, .words = check_words,
      .help = "misuse of the library is reported on stderr; abort: and ends the program"},
@@ -162,12 +150,7 @@ const struct abti_variable abti_variables[] = {
     {"TRACE", ABTI_VARIABLE_TEXT, FIELD(trace), .help = "a trace for Perfetto is written to this file", WANTS_TOOL},
     {"TOOL", ABTI_VARIABLE_BOOL, FIELD(tool), .limits.dflt = ABTI_BUILD_TOOL_ON,
      .help = "programs can use the ABT_tool_* functions, and ABT_info_query_config says so", WANTS_TOOL},
-    {"PROBES", ABTI_VARIABLE_BOOL, FIELD(probes), .help = "the events of units pass static probes (USDT)", WANTS_TOOL},
     {"TOP", ABTI_VARIABLE_BOOL, FIELD(top), .help = "abt-top may look at the program, if it has the same user"},
-    {"STREAM_ORDERS", ABTI_VARIABLE_BOOL, FIELD(stream_orders),
-     .help = "under ThreadSanitizer units of one stream count as ordered"},
-    {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
-     .help = "since when units wait, and the owners of mutexes, are kept for dumps"},
     {"DEADLOCK_CHECK", ABTI_VARIABLE_WORD, FIELD(deadlock_check), .limits.dflt = ABTI_DEADLOCK_OFF,
      .words = deadlock_words,
      .help = "deadlocks are reported on stderr; abort: and end the program; cycles: only those"},
@@ -179,8 +162,6 @@ const struct abti_variable abti_variables[] = {
      .help = "only stored, for ABT_info_query_config"},
     {"PRINT_RAW_STACK", ABTI_VARIABLE_BOOL, FIELD(print_raw_stack), .limits.dflt = !ABTI_BUILD_UNWIND_ONLY,
      .help = "functions that print a stack print its memory too"},
-    {"STACK_USAGE", ABTI_VARIABLE_INT, FIELD(stack_usage), LIMITS(0, 0, MAX_U32),
-     .help = "how much stack is used is measured in one of that number of ULTs; 0: in none"},
 
     /* Streams and schedulers. */
     {"SET_AFFINITY", ABTI_VARIABLE_CPUS, FIELD(cpu_list),
@@ -202,8 +183,6 @@ const struct abti_variable abti_variables[] = {
      .derive = derive_page, .help = "the page size that guard pages have"},
     {"STACK_OVERFLOW_CHECK", ABTI_VARIABLE_WORD, FIELD(stack_guard), .limits.dflt = ABTI_BUILD_STACK_GUARD,
      .words = guard_words, .help = "how stacks of ULTs are guarded"},
-    {"STACK_GUARD_PAGES", ABTI_VARIABLE_INT, FIELD(stack_guard_pages), LIMITS(1, 1, MAX_GUARD / 4096),
-     .derive = derive_guard_pages, .help = "pages in the guard of a stack, unless it is asked for by name"},
     /* Four stacks are a chunk, and there are several streams. */
     {"THREAD_STACKSIZE", ABTI_VARIABLE_SIZE, FIELD(thread_stacksize), LIMITS(ABTI_BUILD_STACKSIZE, 512, GIB / 4),
      .memory_part = 4, .rounding = ABTI_ROUND_LINE, .derive = derive_stack, .help = "stack of a ULT"},

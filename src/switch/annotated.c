@@ -19,8 +19,7 @@ ABTI_NO_SANITIZE static bool orders_units(abti_unit *unit)
 
 ABTI_NO_SANITIZE static bool is_ordered(void)
 {
-    return !abti_annotate_order || abti_rt.config.stream_orders || orders_units(abti_es_self->parent) ||
-           orders_units(abti_es_self->cur);
+    return !abti_annotate_order || orders_units(abti_es_self->parent) || orders_units(abti_es_self->cur);
 }
 
 ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack *to)

@@ -89,13 +89,6 @@ int abti_stackuse_sample(uint32_t every, bool spare)
     return code;
 }
 
-void abti_stackuse_begin(void)
-{
-    if (abti_rt.config.stack_usage > 0 && !abti_annotate_on &&
-        abti_stackuse_sample(abti_rt.config.stack_usage, false) != ABT_SUCCESS)
-        abti_rt.config.stack_usage = 0;
-}
-
 void abti_stackuse_fini(void)
 {
     abti_spin_lock(&stackuse_lock);

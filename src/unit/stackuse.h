@@ -34,8 +34,6 @@ ABTI_INLINE bool abti_stackuse_is_on(void)
     return ABTI_UNLIKELY(abti_load_relaxed(&abti_stackuse_every) > 0);
 }
 
-/* Begins to sample as the environment says, if there is memory for that. */
-void abti_stackuse_begin(void);
 /* Forgets everything. */
 void abti_stackuse_fini(void);
 /* The same in the child of a fork: another thread may have been changing the table. */

@@ -30,58 +30,28 @@ static size_t num_cores(void)
     return abti_rt.config.affinity ? abti_esaffinity_allowed()->num : abti_affinity_num_online();
 }
 
-static void print_system(FILE *fp, const struct abti_config *config)
+static void print_system(FILE *fp, const struct abti_config *config, int num)
 {
-    abti_spin_lock(&abti_rt.lock);
-    int num = abti_rt.num_xstreams, max = config->max_num_xstreams;
-    abti_spin_unlock(&abti_rt.lock);
-    fprintf(fp, "libabt, version of the interface: %s\n", ABT_VERSION);
+    fprintf(fp, "libabt %s, version of the interface: %s\n", ABTX_VERSION, ABT_VERSION);
     fprintf(fp, "  CPU cores: %zu\n", num_cores());
     fprintf(fp, "  cache line size: %d\n", ABTI_CACHE_LINE);
-    fprintf(fp, "  huge page size: %zu\n", config->huge_page_size);
-    fprintf(fp, "  execution streams: %d of %d\n", num, max);
+    fprintf(fp, "  execution streams: %d of %d\n", num, config->max_num_xstreams);
     fprintf(fp, "  CPU affinity: %s, streams can be bound: %s\n", on_off(abti_esaffinity_is_on()),
             yes_no(config->affinity));
 }
 
-static void print_features(FILE *fp, const struct abti_config *config)
+static void print_build(FILE *fp)
 {
-    fprintf(fp, "  logging: %s\n", on_off(config->use_log));
-    fprintf(fp, "  debugging: %s\n", on_off(config->use_debug));
     fprintf(fp, "  printing of error codes: %s\n", on_off(ABTI_BUILD_PRINT_ERRNO));
     fprintf(fp, "  valgrind support: %s\n", yes_no(ABTI_BUILD_VALGRIND));
     fprintf(fp, "  cancellation: %s\n", yes_no(ABTI_BUILD_CANCEL));
     fprintf(fp, "  migration: %s\n", yes_no(ABTI_BUILD_MIGRATION));
     fprintf(fp, "  external threads: %s\n", yes_no(ABTI_BUILD_EXT_THREAD));
     fprintf(fp, "  error checks: %s\n", on_off(ABTI_BUILD_CHECKS));
-    fprintf(fp, "  tool interface: %s, built in: %s\n", on_off(config->tool), yes_no(ABTI_BUILD_TOOL));
-    fprintf(fp, "  statistics: %s\n", on_off(config->stats != ABTI_STATS_NONE));
-    fprintf(fp, "  probes: %s\n", on_off(config->probes));
-    fprintf(fp, "  trace: %s\n", config->trace && *config->trace ? config->trace : "none");
+    fprintf(fp, "  tool interface built in: %s\n", yes_no(ABTI_BUILD_TOOL));
     fprintf(fp, "  wait policy: %s\n", ABTI_BUILD_WAIT_ACTIVE ? "active" : "passive");
-    fprintf(fp, "  times of waits and owners of mutexes: %s\n", on_off(config->watch_waits));
-    fprintf(fp, "  signal for dumps: %d\n", config->dump_signal);
-    fprintf(fp, "  context switch: assembly\n");
+    fprintf(fp, "  context switch: %s\n", ABTI_BUILD_FCONTEXT ? "assembly" : "the C library's");
     fprintf(fp, "  timer: clock_gettime\n");
-}
-
-static void print_units_and_scheds(FILE *fp, const struct abti_config *config)
-{
-    static const char *const guards[] = {
-        [ABTI_STACK_GUARD_NONE] = "none",         [ABTI_STACK_GUARD_CANARY] = "canary",
-        [ABTI_STACK_GUARD_MPROTECT] = "mprotect", [ABTI_STACK_GUARD_MPROTECT_STRICT] = "mprotect_strict",
-        [ABTI_STACK_GUARD_AUTO] = "auto",
-    };
-    fprintf(fp, "  buckets of a key table: %" PRIu32 "\n", config->key_table_size);
-    fprintf(fp, "  stack size of ULTs: %zu KiB\n", config->thread_stacksize / 1024);
-    fprintf(fp, "  stack size of schedulers: %zu KiB\n", config->sched_stacksize / 1024);
-    unsigned got = abti_guard_kinds();
-    fprintf(fp, "  stack guards: %s, so far%s%s%s%s\n", guards[config->stack_guard],
-            got & ABTI_GUARDED_BY_KERNEL ? " kernel" : "", got & ABTI_GUARDED_BY_MPROTECT ? " mprotect" : "",
-            got & ABTI_GUARDED_BY_CANARY ? " canary" : "", got ? "" : " none");
-    fprintf(fp, "  event check frequency: %" PRIu32 "\n", config->sched_event_freq);
-    fprintf(fp, "  sleep of idle schedulers: %s, %" PRIu64 " ns\n", on_off(ABTI_BUILD_SCHED_SLEEP),
-            config->sched_sleep_nsec);
 }
 
 /* What a slab's chunks are made of: they may differ, as huge pages run out. */
@@ -106,18 +76,17 @@ static void print_chunks(FILE *fp, const char *what, struct abti_slab *slab)
     fprintf(fp, "%s\n", *between == ' ' ? " none yet" : "");
 }
 
+/* What was got of the memory that the variables ask for. */
 static void print_memory(FILE *fp, const struct abti_config *config)
 {
     static const char *const words[] = {
         [ABTI_LP_MALLOC] = "malloc",           [ABTI_LP_MMAP_RP] = "mmap_rp", [ABTI_LP_MMAP_HP_RP] = "mmap_hp_rp",
         [ABTI_LP_MMAP_HP_THP] = "mmap_hp_thp", [ABTI_LP_THP] = "thp",
     };
-    if (!ABTI_BUILD_MEM_POOL)
-        return;
-    fprintf(fp, "  chunk size of descriptors: %zu KiB\n", config->mem_page_size / 1024);
-    fprintf(fp, "  chunk size of stacks: %zu KiB\n", config->mem_stack_page_size / 1024);
-    fprintf(fp, "  free stacks kept by a stream: %" PRIu32 "\n", config->mem_max_num_stacks);
-    fprintf(fp, "  free descriptors kept by a stream: %" PRIu32 "\n", config->mem_max_num_descs);
+    unsigned got = abti_guard_kinds();
+    fprintf(fp, "  stack guards so far:%s%s%s%s\n", got & ABTI_GUARDED_BY_KERNEL ? " kernel" : "",
+            got & ABTI_GUARDED_BY_MPROTECT ? " mprotect" : "", got & ABTI_GUARDED_BY_CANARY ? " canary" : "",
+            got ? "" : " none");
     fprintf(fp, "  chunks come from: %s", words[abti_chunk_policy()]);
     if (abti_chunk_policy() != config->mem_lp_alloc)
         fprintf(fp, " (%s was asked for)", words[config->mem_lp_alloc]);
@@ -128,11 +97,14 @@ static void print_memory(FILE *fp, const struct abti_config *config)
 
 void abti_info_print_config(FILE *fp)
 {
-    const struct abti_config *config = &abti_rt.config;
-    print_system(fp, config);
-    print_features(fp, config);
-    print_units_and_scheds(fp, config);
-    print_memory(fp, config);
+    abti_spin_lock(&abti_rt.lock);
+    struct abti_config config = abti_rt.config; /* the limit of streams is raised meanwhile */
+    int num = abti_rt.num_xstreams;
+    abti_spin_unlock(&abti_rt.lock);
+    print_system(fp, &config, num);
+    print_build(fp);
+    print_memory(fp, &config);
+    abti_config_print(fp, &config);
     fflush(fp);
 }
 

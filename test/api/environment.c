@@ -93,12 +93,11 @@ static void test_builds(void)
     built = has_tool();
     must(ABT_finalize());
     unsetenv("ABT_TOOL");
-    says("", "ABT_SCHED_SLEEP_NSEC", "7", "ABT_STATS", "no", "ABT_PROBES", "0", "ABT_TRACE", "");
+    says("", "ABT_SCHED_SLEEP_NSEC", "7", "ABT_STATS", "no", "ABT_TRACE", "");
     if (!built)
         says("libabt: ABT_STATS has no effect with --disable-tool\n"
-             "libabt: ABT_TRACE has no effect with --disable-tool\n"
-             "libabt: ABT_PROBES has no effect with --disable-tool\n",
-             "ABT_STATS", "1", "ABT_TRACE", "./trace.json", "ABT_PROBES", "1");
+             "libabt: ABT_TRACE has no effect with --disable-tool\n",
+             "ABT_STATS", "1", "ABT_TRACE", "./trace.json");
 }
 
 /* The child is in an empty directory, which stays so. */
@@ -142,7 +141,7 @@ static void test_names(void)
 {
     says("libabt: ABT_THREAD_STACK_SIZE is no variable, did you mean ABT_THREAD_STACKSIZE?\n", "ABT_THREAD_STACK_SIZE",
          "65536");
-    says("libabt: ABT_HLEP is no variable, did you mean ABT_HELP?\n", "ABT_HLEP", "1");
+    says("libabt: ABT_STAST is no variable, did you mean ABT_STATS?\n", "ABT_STAST", "1");
     says("libabt: ABT_ENV_CHEK is no variable, did you mean ABT_ENV_CHECK?\n", "ABT_ENV_CHEK", "1");
     says("libabt: ABT_Set_Afinity is no variable, did you mean ABT_SET_AFFINITY?\n", "ABT_Set_Afinity", "0");
     says("libabt: ABT_CACHE_LINE_SIZE has no effect\n", "ABT_CACHE_LINE_SIZE", "128");
@@ -153,24 +152,11 @@ static void test_names(void)
 
 static void test_once(void)
 {
-    run_child(3, SETTINGS("ABT_CHECK", "sure", "ABT_HLEP", "1"));
+    run_child(3, SETTINGS("ABT_CHECK", "sure", "ABT_STAST", "1"));
     is_str(words,
            "libabt: ABT_CHECK=sure is not understood, no is used\n"
-           "libabt: ABT_HLEP is no variable, did you mean ABT_HELP?\n",
+           "libabt: ABT_STAST is no variable, did you mean ABT_STATS?\n",
            "what has been said is not said again");
-}
-
-static void test_help(void)
-{
-    run_child(1, SETTINGS("ABT_HELP", "1", "ABT_THREAD_STACKSIZE", "64k", "ABT_SET_AFFINITY", "{0:2}"));
-    ok(strstr(words, "libabt " ABTX_VERSION ": ") == words, "ABT_HELP begins with the version of the library");
-    ok(strstr(words, "\n  ABT_THREAD_STACKSIZE=65536 (default: "), "it shows a value and its default");
-    ok(strstr(words, "\n  ABT_SET_AFFINITY={0:2} (default: not set; "), "and a list");
-    ok(strstr(words, "\n  ABT_KEY_TABLE_SIZE=4 (default: 4; 1 to 65536)\n      "), "and limits");
-    ok(strstr(words, "\n  ABT_CHECK=no (default: no; no | yes | abort)\n      "), "and words");
-    ok(!strstr(words, "ABT_MUTEX_MAX_WAKEUPS"), "but not what has no effect");
-    run_child(1, SETTINGS("ABT_HELP", "0"));
-    is_str(words, "", "ABT_HELP=0 shows nothing");
 }
 
 /* Whether or not settings can be asked for before ABT_init, nothing is said then, and ABT_init says it. */
@@ -195,7 +181,6 @@ int main(void)
     test_good_values();
     test_names();
     test_once();
-    test_help();
     test_uninitialized();
     test_trace();
     test_builds(); /* the last ones: the library is up here, and what it says once has been said */

@@ -45,19 +45,28 @@ __attribute__((format(printf, 1, 2))) static void has_lines(const char *fmt, ...
 
 /* --- Configuration --- */
 
+static const char *const settings[][2] = {
+    {"ABT_THREAD_STACKSIZE", "48k"}, {"ABT_SCHED_EVENT_FREQ", "77"}, {"ABT_MAX_NUM_XSTREAMS", "12"},
+    {"ABT_MEM_LP_ALLOC", "malloc"},  {"ABT_SET_AFFINITY", "{0:2}"},  {"ABT_CHECK", "no"},
+};
+enum { NUM_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
 static void test_config(void)
 {
-    setenv("ABT_THREAD_STACKSIZE", "49152", 1);
-    setenv("ABT_SCHED_EVENT_FREQ", "77", 1);
-    setenv("ABT_MAX_NUM_XSTREAMS", "12", 1);
-    setenv("ABT_MEM_LP_ALLOC", "malloc", 1);
+    for (int i = 0; i < NUM_SETTINGS; i++)
+        setenv(settings[i][0], settings[i][1], 1);
     must(ABT_init(0, NULL));
-    unsetenv("ABT_THREAD_STACKSIZE");
-    unsetenv("ABT_SCHED_EVENT_FREQ");
-    unsetenv("ABT_MAX_NUM_XSTREAMS");
-    unsetenv("ABT_MEM_LP_ALLOC");
-    says(ABT_info_print_config(text.fp), "  stack size of ULTs: 48 KiB");
-    says(ABT_info_print_config(text.fp), "  event check frequency: 77");
+    for (int i = 0; i < NUM_SETTINGS; i++)
+        unsetenv(settings[i][0]);
+    begin();
+    must(ABT_info_print_config(text.fp));
+    ok(count_in(&text, "\nlibabt " ABTX_VERSION ", ") == 1, "it begins with the version of the library");
+    ok(count_in(&text, "\n  ABT_THREAD_STACKSIZE=49152 (default: ") == 1, "it shows a value and its default");
+    ok(count_in(&text, "\n  ABT_SCHED_EVENT_FREQ=77 (default: 50; 1 to ") == 1, "and limits");
+    ok(count_in(&text, "\n  ABT_CHECK=no (default: no; no | yes | abort)\n      ") == 1, "and words");
+    ok(count_in(&text, "ABT_MUTEX_MAX_WAKEUPS") == 0, "but not what has no effect");
+    if (can_bind())
+        ok(count_in(&text, "\n  ABT_SET_AFFINITY=a list (default: not set; ") == 1, "a list is said to be there");
     says(ABT_info_print_config(text.fp), "  execution streams: 1 of 12");
     says(ABT_info_print_config(text.fp), "  chunks come from: malloc");
     must(ABT_finalize());

@@ -282,41 +282,6 @@ static void a_life(const char *guards)
 }
 
 /* What ABT_finalize prints. */
-static void finalize_into(struct text *text)
-{
-    FILE *file = tmpfile();
-    int saved = dup(STDERR_FILENO), c;
-
-    fflush(stderr);
-    must(dup2(fileno(file), STDERR_FILENO) != STDERR_FILENO);
-    must(ABT_finalize());
-    fflush(stderr);
-    must(dup2(saved, STDERR_FILENO) != STDERR_FILENO);
-    close(saved);
-    rewind(file);
-    while ((c = getc(file)) != EOF)
-        putc(c, text->fp);
-    fflush(text->fp);
-    fclose(file);
-}
-
-static void test_variable(void)
-{
-    struct text text;
-
-    text_open(&text);
-    setenv("ABT_STACK_USAGE", "1", 1);
-    must(ABT_init(0, NULL));
-    pool = own_pool();
-    is_int((int)found_of(uses_6k).samples, 0, "a new life has seen nothing");
-    run(uses_6k, NULL, 100);
-    is_int((int)found_of(uses_6k).samples, 100, "ABT_STACK_USAGE=1 watches all");
-    finalize_into(&text);
-    ok(count_in(&text, " bytes in 100 of function ") == 1, "and ABT_finalize tells of it");
-    unsetenv("ABT_STACK_USAGE");
-    text_close(&text);
-}
-
 static bool is_possible(void)
 {
     int code;
@@ -334,6 +299,5 @@ int main(void)
     test_refusals();
     a_life("auto");
     a_life("canary");
-    test_variable();
     return done_testing();
 }

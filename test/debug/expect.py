@@ -7,7 +7,7 @@ import os
 import re
 
 looked, wrong = 0, []
-watched = os.environ.get("ABT_WATCH_WAITS") == "1"  # of the program, too
+watched = os.environ.get("ABT_DEADLOCK_CHECK") == "cycles"  # of the program, too
 
 
 def check(holds, what):

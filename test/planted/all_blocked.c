@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: every ULT waits for something that nobody does, and the program says nothing
- * run: ABT_DUMP_SIGNAL=USR1 ABT_WATCH_WAITS=1
+ * run: ABT_DUMP_SIGNAL=USR1 ABT_DEADLOCK_CHECK=cycles
  * exit: 0
  * says: ==== begin of the dump of all ULT stacks
  * says: BLOCKED, function 0x[0-9a-f]+ account_deposit\+0x0

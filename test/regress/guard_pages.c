@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A frame of 100 KiB passed over the guard page below a stack, and wrote into what lies below, without a word. A guard
- * has as many pages as ABT_STACK_GUARD_PAGES says.
+ * A frame of some pages passed over the guard page below a stack, and wrote into what lies below, without a word. A
+ * guard has 16 KiB.
  */
 #include <string.h>
 #include "child.h"
@@ -9,12 +9,12 @@
 #include "regress.h"
 #include "sanitizers.h"
 
-enum { KIB = 1024, FRAME = 100 * KIB };
+enum { KIB = 1024 };
 
 /* It writes at the low end of its frame only, as a function does that fills a part of a large buffer. */
-static __attribute__((noinline)) void use_large_frame(void)
+static __attribute__((noinline)) void use_large_frame(size_t size)
 {
-    volatile char buffer[FRAME];
+    volatile char *buffer = __builtin_alloca(size);
 
     buffer[0] = 1;
     __asm__ volatile("" ::"r"(buffer) : "memory");
@@ -22,8 +22,7 @@ static __attribute__((noinline)) void use_large_frame(void)
 
 static void overflow(void *arg)
 {
-    (void)arg;
-    use_large_frame();
+    use_large_frame(*(const size_t *)arg);
 }
 
 static void suspend(void *arg)
@@ -32,7 +31,7 @@ static void suspend(void *arg)
     must(ABT_self_suspend());
 }
 
-static ABT_thread create(ABT_pool pool, void (*func)(void *), size_t stack_size)
+static ABT_thread create(ABT_pool pool, void (*func)(void *), const size_t *frame, size_t stack_size)
 {
     ABT_thread thread;
     ABT_thread_attr attr;
@@ -40,17 +39,24 @@ static ABT_thread create(ABT_pool pool, void (*func)(void *), size_t stack_size)
     must(ABT_thread_attr_create(&attr));
     if (stack_size > 0)
         must(ABT_thread_attr_set_stacksize(attr, stack_size));
-    must(ABT_thread_create(pool, func, NULL, attr, &thread));
+    must(ABT_thread_create(pool, func, (void *)(uintptr_t)frame, attr, &thread));
     must(ABT_thread_attr_free(&attr));
     return thread;
 }
 
+/* Default stacks have 64 KiB beyond their size. */
 static const struct way {
-    const char *pages, *chunks;
+    const char *chunks;
     size_t stack_size; /* 0: the default */
-} ways[] = {{"32", NULL, 0},        {"32", NULL, 16 * KIB},     {"32", NULL, 20 * KIB},
-            {"40", "malloc", 0},    {"40", "malloc", 16 * KIB}, {"100000", NULL, 0},
-            {"32", NULL, 32 * KIB}, {"32", "mmap_rp", 0},       {"32", NULL, 17 * 1024 * KIB}};
+    size_t frame;
+    bool fits;
+} ways[] = {{NULL, 0, 88 * KIB, false},
+            {NULL, 16 * KIB, 88 * KIB, false},
+
+            {"malloc", 16 * KIB, 88 * KIB, false},
+            {"mmap_rp", 0, 88 * KIB, false},
+            {NULL, 32 * KIB, 24 * KIB, true},
+            {NULL, 17 * 1024 * KIB, 88 * KIB, true}};
 
 /* Below the stack that overflows is another one, as the second of two that are made lies above the first or below it.
  */
@@ -62,7 +68,6 @@ static int run_way(void *arg)
     ABT_xstream es;
     ABT_pool pool;
 
-    setenv("ABT_STACK_GUARD_PAGES", way->pages, 1);
     setenv("ABT_STACK_OVERFLOW_CHECK", "auto", 1);
     if (way->chunks)
         setenv("ABT_MEM_LP_ALLOC", way->chunks, 1);
@@ -70,7 +75,7 @@ static int run_way(void *arg)
     must(ABT_self_get_xstream(&es));
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     for (int i = 0; i < 3; i++) {
-        threads[i] = create(pool, i == 1 && size <= FRAME ? overflow : suspend, size);
+        threads[i] = create(pool, i == 1 && !way->fits ? overflow : suspend, &way->frame, size);
         must(ABT_self_yield());
     }
     for (int i = 0; i < 3; i += 2) {
@@ -96,12 +101,11 @@ int main(void)
         skip_all("the numbers are for small pages");
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         const struct way *way = &ways[i];
-        bool fits = way->stack_size > FRAME;
         int end = child_run(run_way, (void *)(uintptr_t)way, words, sizeof(words));
-        is_int(end, fits ? 0 : 128 + SIGSEGV, "guards of %s pages, stacks of %zu bytes from %s: a frame of 100 KiB",
-               way->pages, way->stack_size, way->chunks ? way->chunks : "the default");
-        ok(fits == !strstr(words, "stack overflow in ULT"), "is reported unless it fits");
-        if (end != (fits ? 0 : 128 + SIGSEGV))
+        is_int(end, way->fits ? 0 : 128 + SIGSEGV, "a frame of %zu bytes, stacks of %zu from %s", way->frame,
+               way->stack_size, way->chunks ? way->chunks : "the default");
+        ok(way->fits == !strstr(words, "stack overflow in ULT"), "is reported unless it fits");
+        if (end != (way->fits ? 0 : 128 + SIGSEGV))
             diag("%s", words);
     }
     return done_testing();

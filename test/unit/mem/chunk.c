@@ -179,7 +179,7 @@ struct test {
 static const struct test tests[] = {
     {"nothing said", NULL, NULL, NULL, ALL, "1", {FROM "mmap_rp\n", "1 of normal pages\n", STACKS}, PAGE},
     {"malloc", "malloc", NULL, NULL, ALL, "1", {FROM "malloc\n", DESCS "1 of malloc\n", "of malloc\n"}, PAGE},
-    {"malloc, mprotect", "malloc", "mprotect", NULL, ALL, "1", {FROM "malloc\n", "so far mprotect\n"}, PAGE},
+    {"malloc, mprotect", "malloc", "mprotect", NULL, ALL, "1", {FROM "malloc\n", "so far: mprotect\n"}, PAGE},
     {"mmap_rp", "MMAP_RP", NULL, NULL, ALL, "1", {FROM "mmap_rp\n", DESCS "1 of normal pages\n", STACKS}, PAGE},
     {"mmap_hp_rp",
      "mmap_hp_rp",
@@ -219,7 +219,7 @@ static const struct test tests[] = {
      NULL,
      ALL,
      "1",
-     {FROM "mmap_hp_rp\n", DESCS "1 of huge pages\n", "so far mprotect\n"},
+     {FROM "mmap_hp_rp\n", DESCS "1 of huge pages\n", "so far: mprotect\n"},
      PAGE},
     {"mmap_hp_thp",
      "mmap_hp_thp",
@@ -259,9 +259,9 @@ static const struct test tests[] = {
      NULL,
      ALL,
      "1",
-     {FROM "thp\n", DESCS "1 of transparent huge pages\n", "so far mprotect\n"},
+     {FROM "thp\n", DESCS "1 of transparent huge pages\n", "so far: mprotect\n"},
      PAGE},
-    {"thp, no guards", "thp", "none", NULL, ALL, "1", {FROM "thp\n", "none, so far none\n", STACKS}, PAGE},
+    {"thp, no guards", "thp", "none", NULL, ALL, "1", {FROM "thp\n", "so far: none\n", STACKS}, PAGE},
 };
 
 static void set(const char *name, const char *value)

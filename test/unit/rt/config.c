@@ -117,9 +117,6 @@ static void test_sizes(void)
 {
     CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "1", 64);
     CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "5000", 8192);
-    CHECK(stack_guard_pages, "ABT_STACK_GUARD_PAGES", "0", 1);
-    CHECK(stack_guard_pages, "ABT_STACK_GUARD_PAGES", "32", 32);
-    CHECK(stack_guard_pages, "ABT_STACK_GUARD_PAGES", "99999999", 65536);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "100", 512);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20001", 20032);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20032", 20032);
@@ -195,7 +192,6 @@ static void test_words(void)
     CHECK(print_config, "ABT_PRINT_CONFIG", "2", false);
     CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", "0", false);
     CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", "2", !ABTI_BUILD_UNWIND_ONLY);
-    CHECK(print_help, "ABT_HELP", "1", true);
     CHECK(check, "ABT_CHECK", "1", ABTI_CHECK_ON);
     CHECK(check, "ABT_CHECK", "off", ABTI_CHECK_OFF);
     CHECK(check, "ABT_CHECK", "abort", ABTI_CHECK_ABORT);
@@ -208,8 +204,7 @@ static void test_words(void)
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "TERM", 0);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "9999", 0);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "off", 0);
-    CHECK(watch_waits, "ABT_WATCH_WAITS", "1", true);
-    CHECK(probes, "ABT_PROBES", "1", true);
+    CHECK(watch_waits, "ABT_DEADLOCK_CHECK", "cycles", true);
     CHECK(tool, "ABT_TOOL", "1", ABTI_BUILD_TOOL);
     CHECK(tool, "ABT_TOOL", "no", false);
     CHECK(stats, "ABT_STATS", "1", ABTI_STATS_TEXT);

@@ -8,7 +8,7 @@
 #include "thousand.h"
 #include "watchdog.h"
 
-static bool watched; /* ABT_WATCH_WAITS is set */
+static bool watched; /* ABT_DEADLOCK_CHECK is set */
 
 /* --- What a walk finds --- */
 
@@ -180,10 +180,10 @@ static void test_in_all_pools(void)
 int main(void)
 {
     watchdog_begin(0);
-    unsetenv("ABT_WATCH_WAITS");
+    unsetenv("ABT_DEADLOCK_CHECK");
     need_cancel_and_migrate();
     test_in_all_pools();
-    setenv("ABT_WATCH_WAITS", "1", 1);
+    setenv("ABT_DEADLOCK_CHECK", "cycles", 1);
     watched = true;
     test_in_all_pools();
     return done_testing();
