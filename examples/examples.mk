@@ -19,7 +19,7 @@ team = examples/team.c examples/team.h
 xs_grid = examples/xs_grid.c examples/xs_grid.h
 
 examples_uts_SOURCES = examples/uts.c examples/uts_tree.c examples/uts_tree.h $(team)
-examples_uts_CPPFLAGS = $(AM_CPPFLAGS) $(openssl_CPPFLAGS)
+examples_uts_CPPFLAGS = $(AM_CPPFLAGS)
 examples_uts_LDFLAGS = $(example_ldflags)
 examples_uts_LDADD = $(LDADD) $(openssl_LIBS) -lm
 

@@ -13,7 +13,7 @@ libabt_io_la_SOURCES = \
 	addons/abt-io/src/instance.c \
 	addons/abt-io/src/instance.h
 libabt_io_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include \
-	-I$(srcdir)/addons/abt-io/include $(jansson_CPPFLAGS)
+	-I$(srcdir)/addons/abt-io/include
 libabt_io_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS)
 libabt_io_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^abt_io_' -Wl,--as-needed -Wl,-z,nodelete \
 	-Wl,.libs/libabtio.so $(LDFLAGS_DEFS) $(link_with_libabt)

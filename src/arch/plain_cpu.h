@@ -61,8 +61,7 @@ ABTI_INLINE uint64_t abti_cpu_ticks(void)
 #include <fenv.h>
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
-    if (ABTI_BUILD_PRESERVE_FPU)
-        fesetenv(FE_DFL_ENV);
+    fesetenv(FE_DFL_ENV);
 }
 #endif
 

@@ -121,34 +121,14 @@
 #define ABTI_BUILD_TOOL_ON 0
 #endif
 
-/* Predefined schedulers sleep ABT_SCHED_SLEEP_NSEC when they find nothing. --enable-sched-sleep */
-#ifndef ABTI_BUILD_SCHED_SLEEP
-#define ABTI_BUILD_SCHED_SLEEP 0
-#endif
-
 /* Idle native threads spin instead of sleeping. --enable-wait-policy */
 #ifndef ABTI_BUILD_WAIT_ACTIVE
 #define ABTI_BUILD_WAIT_ACTIVE 0
 #endif
 
-/* A context switch keeps the floating-point control words. --enable-preserve-fpu */
-#ifndef ABTI_BUILD_PRESERVE_FPU
-#define ABTI_BUILD_PRESERVE_FPU 1
-#endif
-
 /* Thread-local variables are found without a call (the initial-exec model). --enable-tls-model */
 #ifndef ABTI_BUILD_STATIC_TLS
 #define ABTI_BUILD_STATIC_TLS 0
-#endif
-
-/* Freed descriptors and stacks are kept for reuse. --enable-mem-pool */
-#ifndef ABTI_BUILD_MEM_POOL
-#define ABTI_BUILD_MEM_POOL 1
-#endif
-
-/* A ULT gets its stack when it first runs. --enable-lazy-stack-alloc */
-#ifndef ABTI_BUILD_LAZY_STACK
-#define ABTI_BUILD_LAZY_STACK 1
 #endif
 
 #endif

@@ -301,15 +301,13 @@ static void check_fresh(const char *how)
 /* Control words unlike those of a new context, if contexts have any. */
 static void be_strange(void)
 {
-    if (!ABTI_BUILD_PRESERVE_FPU)
-        return;
     fesetround(FE_UPWARD);
     set_precision(false);
 }
 
 static bool is_strange(void)
 {
-    return !ABTI_BUILD_PRESERVE_FPU || (fegetround() == FE_UPWARD && (!HAS_PRECISION || third() != 1.0L / 3.0L));
+    return fegetround() == FE_UPWARD && (!HAS_PRECISION || third() != 1.0L / 3.0L);
 }
 
 static void be_normal(void)
@@ -363,11 +361,6 @@ static void test_switch(void)
     be_normal();
     is_int(seen.mode, FE_TONEAREST, "switch: the partner's, too");
     is_int(switch_to_partner(), 0, "switch gives 0");
-    if (!ABTI_BUILD_PRESERVE_FPU && ABTI_BUILD_FCONTEXT) {
-        fesetround(FE_UPWARD);
-        switch_to_partner(); /* which makes them normal */
-        is_int(fegetround(), FE_TONEAREST, "the control words are the thread's");
-    }
 }
 
 static void test_made(void)
@@ -626,7 +619,7 @@ static void test_nest_words(const char *how)
     }
     set_flush(false);
     be_normal();
-    ok(kept || !ABTI_BUILD_PRESERVE_FPU, "%s: each control word is the caller's again", how);
+    ok(kept, "%s: each control word is the caller's again", how);
 }
 
 static void test_nest(void)

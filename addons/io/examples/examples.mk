@@ -13,11 +13,11 @@ io_example_programs += addons/io/examples/file_server addons/io/examples/write_f
 addons_io_examples_file_server_SOURCES = addons/io/examples/file_server.c addons/io/examples/answer.c \
 	addons/io/examples/answer.h addons/io/examples/http.c addons/io/examples/http.h addons/io/examples/stream.c \
 	addons/io/examples/stream.h
-addons_io_examples_file_server_CPPFLAGS = $(AM_CPPFLAGS) $(openssl_CPPFLAGS)
+addons_io_examples_file_server_CPPFLAGS = $(AM_CPPFLAGS)
 addons_io_examples_file_server_LDADD = libabtio.la libabt.la $(openssl_LIBS) -lssl -lcrypto
 addons_io_examples_file_server_LDFLAGS = $(example_ldflags)
 
-addons_io_examples_write_files_CPPFLAGS = $(AM_CPPFLAGS) $(openssl_CPPFLAGS)
+addons_io_examples_write_files_CPPFLAGS = $(AM_CPPFLAGS)
 addons_io_examples_write_files_LDADD = libabtio.la libabt.la $(openssl_LIBS)
 addons_io_examples_write_files_LDFLAGS = $(example_ldflags)
 endif

@@ -26,7 +26,7 @@ endif
 if HAVE_OPENSSL
 mpi_example_programs += addons/mpi/examples/uts_openmpi
 addons_mpi_examples_uts_openmpi_SOURCES = $(mpi_example_uts)
-addons_mpi_examples_uts_openmpi_CPPFLAGS = $(mpi_example_cppflags) $(openmpi_CPPFLAGS) $(openssl_CPPFLAGS)
+addons_mpi_examples_uts_openmpi_CPPFLAGS = $(mpi_example_cppflags) $(openmpi_CPPFLAGS)
 addons_mpi_examples_uts_openmpi_LDFLAGS = $(example_ldflags)
 addons_mpi_examples_uts_openmpi_LDADD = libabt.la $(openmpi_LIBS) $(openssl_LIBS) -lm
 endif
@@ -49,7 +49,7 @@ endif
 if HAVE_OPENSSL
 mpi_example_programs += addons/mpi/examples/uts_mpich
 addons_mpi_examples_uts_mpich_SOURCES = $(mpi_example_uts)
-addons_mpi_examples_uts_mpich_CPPFLAGS = $(mpi_example_cppflags) $(mpich_CPPFLAGS) $(openssl_CPPFLAGS)
+addons_mpi_examples_uts_mpich_CPPFLAGS = $(mpi_example_cppflags) $(mpich_CPPFLAGS)
 addons_mpi_examples_uts_mpich_LDFLAGS = $(example_ldflags)
 addons_mpi_examples_uts_mpich_LDADD = libabt.la $(mpich_LIBS) $(openssl_LIBS) -lm
 endif

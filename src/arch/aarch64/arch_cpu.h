@@ -49,8 +49,6 @@ ABTI_INLINE uint64_t abti_cpu_ticks(void)
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
     uint64_t control;
-    if (!ABTI_BUILD_PRESERVE_FPU)
-        return;
     __asm__ volatile("mrs %0, fpcr" : "=r"(control));
     if (ABTI_UNLIKELY(control != 0))
         __asm__ volatile("msr fpcr, xzr");

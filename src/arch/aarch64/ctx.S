@@ -116,10 +116,8 @@
     stp d12, d13, [sp, #(AT_D8 + 32)]
     stp d14, d15, [sp, #(AT_D8 + 48)]
     ARE_IN_FRAME
-    READ_FPU x9
-#if ABTI_BUILD_PRESERVE_FPU
+    mrs x9, fpcr
     str x9, [sp, #AT_FPCR]
-#endif
 .endm
 
 /* For unwinders: the registers but x30 are in the frame at sp. */
@@ -152,34 +150,23 @@
     .cfi_rel_offset x30, AT_X30
 .endm
 
-/* Without ABTI_BUILD_PRESERVE_FPU the control word is the thread's, not the context's. */
-.macro READ_FPU into
-#if ABTI_BUILD_PRESERVE_FPU
-    mrs \into, fpcr
-#endif
-.endm
-
 /*
  * Puts the control word of the frame at `frame` in force; x9 has the present one. A write holds up what follows, so that
  * it is done only where it makes a difference.
  */
 .macro LOAD_FPU frame
-#if ABTI_BUILD_PRESERVE_FPU
     ldr x10, [\frame, #AT_FPCR]
     cmp x9, x10
     b.eq 1f
     msr fpcr, x10
 1:
-#endif
 .endm
 
 /* The same with the word of a new thread, which is 0. */
 .macro RESET_FPU
-#if ABTI_BUILD_PRESERVE_FPU
     cbz x9, 1f
     msr fpcr, xzr
 1:
-#endif
 .endm
 
 /* Resumes the context whose frame is at sp. */
@@ -272,7 +259,7 @@ END abti_ctx_switch_store
 
 /* void abti_ctx_jump(abti_ctx to) */
 FUNCTION abti_ctx_jump
-    READ_FPU x9
+    mrs x9, fpcr
     LOAD_FPU x0
     mov sp, x0
     SIGN_CHANGES
@@ -282,7 +269,7 @@ END abti_ctx_jump
 
 /* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
 FUNCTION abti_ctx_jump_after
-    READ_FPU x9
+    mrs x9, fpcr
     LOAD_FPU x0
     mov sp, x0
     SIGN_CHANGES
@@ -303,7 +290,7 @@ END abti_ctx_start
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION abti_ctx_restart
-    READ_FPU x9
+    mrs x9, fpcr
     RESET_FPU
     mov sp, x0
     mov x19, x1
@@ -327,7 +314,7 @@ END abti_ctx_restart
     blr x2
     \from_stack
     .cfi_restore_state
-    READ_FPU x9
+    mrs x9, fpcr
     LOAD_FPU sp
     ldr x30, [sp, #AT_X30]
     add sp, sp, #FRAME
@@ -377,7 +364,7 @@ FUNCTION abti_ctx_leave
     .cfi_adjust_cfa_offset ROOM
     mov x0, sp
     blr x3
-    READ_FPU x9
+    mrs x9, fpcr
     LOAD_FPU x0
     mov sp, x0
     IS_FRAME
@@ -406,7 +393,7 @@ FUNCTION abti_ctx_wait
     str x10, [x0]
     add x0, sp, #FRAME
     blr x3
-    READ_FPU x9
+    mrs x9, fpcr
     LOAD_FPU x0
     mov sp, x0
     IS_FRAME

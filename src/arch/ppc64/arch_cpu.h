@@ -52,8 +52,7 @@ ABTI_INLINE void abti_cpu_relax(void)
 #define ABTI_CPU_HAS_FPU_RESET
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
-    if (ABTI_BUILD_PRESERVE_FPU)
-        __asm__ volatile("mtfsfi 6, 0\n\tmtfsfi 7, 0" ABTI_PPC_RESET_DECIMAL);
+    __asm__ volatile("mtfsfi 6, 0\n\tmtfsfi 7, 0" ABTI_PPC_RESET_DECIMAL);
 }
 
 #define ABTI_CPU_HAS_SP

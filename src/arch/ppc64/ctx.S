@@ -266,8 +266,6 @@
  * when it was saved: a stale status bit with its exception enabled would be an exception. Whether the processor then
  * traps is the native thread's (MSR; prctl(PR_SET_FPEXC)).
  */
-#if ABTI_BUILD_PRESERVE_FPU
-
 .macro STORE_FPSCR at
     mffs %f0
     stfd %f0, \at
@@ -312,18 +310,6 @@
 #endif
 2:
 .endm
-
-#else
-
-/* The control bits are the thread's, not the context's. */
-.macro STORE_FPSCR at
-.endm
-.macro LOAD_FPSCR present, wanted
-.endm
-.macro RESET_FPSCR present
-.endm
-
-#endif
 
 /* Nobody uses what is here, a signal's frame neither: a context that ends keeps its FPSCR there to compare. */
 #define RED_ZONE -8(%r1)

@@ -46,8 +46,7 @@ ABTI_INLINE void abti_cpu_relax(void)
 #ifdef __riscv_float_abi_double
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
-    if (ABTI_BUILD_PRESERVE_FPU)
-        __asm__ volatile("fsrm zero");
+    __asm__ volatile("fsrm zero");
 }
 #else
 ABTI_INLINE void abti_cpu_fpu_reset(void)

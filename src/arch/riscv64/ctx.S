@@ -28,7 +28,7 @@ TEXT
 #if defined(__riscv_float_abi_double)
 #define FRAME 208
 #define HAS_FLOATS(instructions) instructions
-#define HAS_MODE ABTI_BUILD_PRESERVE_FPU
+#define HAS_MODE 1
 #elif defined(__riscv_float_abi_soft)
 #define FRAME 112
 #define HAS_FLOATS(instructions)

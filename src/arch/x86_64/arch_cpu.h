@@ -73,8 +73,6 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
     static const uint32_t mxcsr = ABTI_X86_MXCSR_DEFAULT; /* in memory: the loads wait for no store */
     static const uint16_t fcw = ABTI_X86_FCW_DEFAULT;
-    if (!ABTI_BUILD_PRESERVE_FPU)
-        return;
     if (!abti_x86_fpu_mode) {
         uint32_t cur_mxcsr;
         uint16_t cur_fcw;

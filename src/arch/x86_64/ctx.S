@@ -56,16 +56,6 @@ TEXT
     STORE_FPU(-8(%rsp), -4(%rsp));                                                                                     \
     movq %rsp, (%rdi)
 
-#if !ABTI_BUILD_PRESERVE_FPU
-
-/* The control words are the thread's, not the context's. */
-#define STORE_FPU(at_mxcsr, at_fcw)
-#define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
-#define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
-#define RETURN_FPU
-
-#else
-
 #define STORE_FPU(at_mxcsr, at_fcw)                                                                                    \
     stmxcsr at_mxcsr;                                                                                                  \
     fnstcw at_fcw
@@ -131,8 +121,6 @@ last_return: /* as in a frame */
     .long 0x1f80
     .long 0x037f
 TEXT
-#endif
-
 #endif
 
 /* A context that ends keeps nothing; its control words go below the stack pointer only to be compared. */
