@@ -23,9 +23,7 @@ enum {
 /* Whether ULTs are suspended. The driver is there when it is CALL_ON. */
 enum { CALL_NEW, CALL_ON, CALL_OFF };
 static atomic_int call_state;
-/* Whether nothing differs from the MPI library alone: MPI_Init has found nobody who has ULTs, and none has come since.
- */
-static atomic_bool call_plain;
+atomic_bool abtmpi_call_plain;
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool call_handler_is_own;
 
@@ -88,7 +86,7 @@ static bool call_begin(void)
         call_self.looking = true;
         bool on = call_is_usable() && abtmpi_progress_begin();
         if (on)
-            atomic_store_explicit(&call_plain, false, memory_order_relaxed);
+            atomic_store_explicit(&abtmpi_call_plain, false, memory_order_relaxed);
         call_self.looking = false;
         /* release: pairs with the acquire in abtmpi_enter. */
         atomic_store_explicit(&call_state, on ? CALL_ON : CALL_OFF, memory_order_release);
@@ -198,11 +196,6 @@ bool abtmpi_call_is_off(void)
     return atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_OFF;
 }
 
-bool abtmpi_call_is_plain(void)
-{
-    return atomic_load_explicit(&call_plain, memory_order_relaxed);
-}
-
 bool abtmpi_call_is_between_groups(MPI_Comm comm)
 {
     int is_inter = 0;
@@ -224,7 +217,7 @@ static int call_init(int (*init)(int *, char ***, int, int *), int *argc, char *
     call_self.looking = looking;
     bool is_plain = ults == HOST_NO_ULTS || (ults == HOST_MEMBERS && *provided != MPI_THREAD_MULTIPLE);
     /* relaxed: no other thread calls MPI before MPI_Init has returned. */
-    atomic_store_explicit(&call_plain, is_plain, memory_order_relaxed);
+    atomic_store_explicit(&abtmpi_call_plain, is_plain, memory_order_relaxed);
     if (is_plain && ults == HOST_MEMBERS)
         atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
     if (!is_plain && code == MPI_SUCCESS)

@@ -3,6 +3,7 @@
 #ifndef ABTMPI_CALL_H
 #define ABTMPI_CALL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <abt.h>
@@ -48,8 +49,16 @@ bool abtmpi_handler_is_own(void);
  */
 bool abtmpi_handler_is_out_of_reach(void);
 
-/* Whether the program has no ULTs, as MPI_Init has found: then all is as without libabtmpi. */
-bool abtmpi_call_is_plain(void);
+/*
+ * Whether the program has no ULTs: MPI_Init has found none, and none has waited in a call since. Then all is as without
+ * libabtmpi. Calls that only ask come by the million, so that they ask here first.
+ */
+extern atomic_bool abtmpi_call_plain __attribute__((visibility("hidden")));
+static inline bool abtmpi_call_is_plain(void)
+{
+    /* relaxed: MPI_Init returns before other threads call, and the first ULTs may come earlier or later. */
+    return atomic_load_explicit(&abtmpi_call_plain, memory_order_relaxed);
+}
 
 /* Whether a collective call is made in the blocking form by all: MPI_Ibcast of MPICH 4.0 hangs on intercommunicators.
  */

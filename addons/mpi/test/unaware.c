@@ -34,13 +34,15 @@ static int count_variables(const char *prefix)
 
 static void pass_token(void)
 {
-    int token = 0, right = 0;
+    int token = 0, right = 0, found = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
         if (job_rank == 0) {
             MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
             MPI_Recv(&token, 1, MPI_INT, job_size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else {
+            for (found = 0; !found;)
+                MPI_Iprobe(job_rank - 1, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
             MPI_Recv(&token, 1, MPI_INT, job_rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             token++;
             MPI_Send(&token, 1, MPI_INT, (job_rank + 1) % job_size, 0, MPI_COMM_WORLD);
