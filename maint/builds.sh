@@ -121,7 +121,7 @@ options_for_asan() {
     runs -fsanitize=address || ASAN_OPTIONS=detect_leaks=0
 }
 
-# plan_of_waits DO NAME OPTION: what looks at waits.
+# plan_of_waits DO NAME OPTION...: what looks at waits.
 plan_of_waits() {
     sample '$(filter test/unit/lock/% test/unit/os/% test/unit/stream/% test/unit/sync/% test/unit/wait/%, $(unit_tests))
         test/api/barrier test/api/cond test/api/deadlock test/api/eventual test/api/future test/api/driver_wait test/api/mutex
@@ -129,7 +129,9 @@ plan_of_waits() {
         test/stress/wakeups'
     # A value of a variable of make is one line.
     programs=$(printf '%s' "$programs" | tr -s '\n ' ' ')
-    "$1" "$2" 1 all --disable-static "$3" --enable-debug=ub_assert --enable-werror
+    local do=$1 name=$2
+    shift 2
+    "$do" "$name" 1 all --disable-static "$@" --enable-debug=ub_assert --enable-werror
 }
 
 # cross NAME: configure's name of another processor, and qemu's program for it.

@@ -252,6 +252,12 @@ else
 abt_sources += src/os/peek_none.c
 endif
 
+if HAVE_SDT
+abt_sources += src/trace/probes_sdt.c
+else
+abt_sources += src/trace/probes_none.c
+endif
+
 if HAVE_HWLOC
 abt_sources += src/os/topo_hwloc.c
 abt_libs += $(hwloc_LIBS)

@@ -110,6 +110,7 @@ api_tests = \
 	test/api/sched_stack \
 	test/api/self \
 	test/api/specific \
+	test/api/probes \
 	test/api/stack_room \
 	test/api/stack_usage \
 	test/api/stranded \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace/probes.h"
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -324,7 +325,9 @@ int abti_trace_start(const char *file)
 void abti_trace_begin(void)
 {
     const char *file = abti_rt.config.trace;
-    if (ABTI_BUILD_TOOL && file && *file && abti_trace_start(file) != ABT_SUCCESS)
+    if (ABTI_BUILD_TOOL && file && strcmp(file, "probes") == 0)
+        abti_probes_begin();
+    else if (ABTI_BUILD_TOOL && file && *file && abti_trace_start(file) != ABT_SUCCESS)
         fprintf(stderr, "libabt: ABT_TRACE=%.200s cannot be written: %m\n", file);
 }
 

@@ -67,7 +67,7 @@ def check_text(unit):
     text = "\n".join(lines(f"frame function {unit[1]}") + lines("info locals"))
     expect.check(f"mark = {unit[4]}" in text, "info locals")
     expect.check(" shows ULT" in lines("abt ult")[0], "abt ult")
-    lines("thread 2")
+    lines(f"thread {expect.other}")
     expect.check(frames()[0].name() == "runs", "another thread shows itself")
     lines("thread 1")
     expect.check(frames()[0].name() != frames()[1].name() and len(frames()) > 3, "the thread shows the unit still")
