@@ -67,21 +67,21 @@ abt_sources = \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
 	src/watch/unwind.c \
-	src/create/create.c \
-	src/create/revive.c \
+	src/run/create.c \
+	src/run/revive.c \
 	src/fork/fork.c \
 	src/fork/deque.c \
 	src/fork/workers.c \
-	src/carrier/blocking.c \
-	src/carrier/carrier.c \
-	src/carrier/native.c \
+	src/stream/blocking.c \
+	src/stream/carrier.c \
+	src/stream/native.c \
 	src/idle/driver.c \
 	src/idle/idle.c \
 	src/idle/leader.c \
 	src/idle/relook.c \
-	src/image/cxx.c \
-	src/image/libunwind.c \
-	src/image/symbol.c \
+	src/os/cxx.c \
+	src/os/libunwind.c \
+	src/os/symbol.c \
 	src/lock/bias.c \
 	src/lock/spin.c \
 	src/mem/arena.c \
@@ -100,8 +100,8 @@ abt_sources = \
 	src/os/nodes.c \
 	src/os/vm.c \
 	src/os/wakefd.c \
-	src/pick/observe.c \
-	src/pick/sched.c \
+	src/run/observe.c \
+	src/run/sched.c \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
 	src/pool/leftover.c \
@@ -159,9 +159,9 @@ abt_sources = \
 	src/stream/source_ask.c \
 	src/stream/source_search.c \
 	src/stream/xstream.c \
-	src/switch/annotated.c \
-	src/switch/observed.c \
-	src/switch/switch.c \
+	src/run/annotated.c \
+	src/run/observed.c \
+	src/run/switch.c \
 	src/sync/barrier.c \
 	src/sync/cond.c \
 	src/sync/eventual.c \
@@ -178,11 +178,11 @@ abt_sources = \
 	src/sync/waiter.c \
 	src/sync/wordq.c \
 	src/sync/xbarrier.c \
-	src/trace/json.c \
-	src/trace/stats.c \
-	src/trace/stats_print.c \
-	src/trace/trace.c \
-	src/trace/unit.c \
+	src/watch/json.c \
+	src/watch/stats.c \
+	src/watch/stats_print.c \
+	src/watch/trace.c \
+	src/watch/unit.c \
 	src/unit/exceptions.c \
 	src/unit/held.c \
 	src/unit/joining.c \
@@ -235,9 +235,9 @@ abt_sources += src/lock/membarrier_none.c
 endif
 
 if HAVE_DLADDR1
-abt_sources += src/image/loader_glibc.c
+abt_sources += src/os/loader_glibc.c
 else
-abt_sources += src/image/loader_none.c
+abt_sources += src/os/loader_none.c
 endif
 
 if HAVE_EVENTFD
@@ -253,9 +253,9 @@ abt_sources += src/os/peek_none.c
 endif
 
 if HAVE_SDT
-abt_sources += src/trace/probes_sdt.c
+abt_sources += src/watch/probes_sdt.c
 else
-abt_sources += src/trace/probes_none.c
+abt_sources += src/watch/probes_none.c
 endif
 
 if HAVE_HWLOC
@@ -266,9 +266,9 @@ abt_sources += src/os/topo_none.c
 endif
 
 if HAVE_ELF
-abt_sources += src/image/module_elf.c
+abt_sources += src/os/module_elf.c
 else
-abt_sources += src/image/module_none.c
+abt_sources += src/os/module_none.c
 endif
 
 if ASSERT

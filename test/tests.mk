@@ -18,7 +18,7 @@ unit_tests = \
 	test/unit/pool/shortage \
 	test/unit/pool/steal \
 	test/unit/pool/thief_policy \
-	test/unit/switch/switch \
+	test/unit/run/switch \
 	test/unit/sync/xbarrier \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \

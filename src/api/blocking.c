@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_blocking_*: a stream's native thread is left to a ULT that blocks it. */
 #include "api/check.h"
-#include "carrier/blocking.h"
+#include "stream/blocking.h"
 #include "watch/deadlock.h"
 
 /* A unit in a region may wake others when the region has ended. The check for deadlocks cannot know when that is. */

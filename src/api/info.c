@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_info_*: the configuration, and printing what there is. */
 #include "api/handles.h"
-#include "create/attr.h"
-#include "image/libunwind.h"
+#include "run/attr.h"
+#include "os/libunwind.h"
 #include "pool/pool.h"
 #include "stream/affinity.h"
 #include "watch/info.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/garbage.h"
-#include "image/symbol.h"
+#include "os/symbol.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
 

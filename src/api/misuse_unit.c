@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Misuse of units and pools. */
 #include <stdio.h>
-#include "create/attr.h"
+#include "run/attr.h"
 #include "api/misuse.h"
 #include "pool/blocked.h"
 

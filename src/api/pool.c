@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include "api/handles.h"
-#include "create/create.h"
-#include "pick/sched.h"
+#include "run/create.h"
+#include "run/sched.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "pool/pool_impl.h"

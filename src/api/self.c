@@ -2,8 +2,8 @@
 /* ABT_self_*: the calling work unit. */
 #include "api/handles.h"
 #include "api/specific.h"
-#include "carrier/native.h"
-#include "pick/sched.h"
+#include "stream/native.h"
+#include "run/sched.h"
 #include "pool/member.h"
 #include "rt/handle.h"
 #include "run/block.h"

@@ -2,7 +2,7 @@
 /* Statistics of streams and functions. */
 #include "api/check.h"
 #include "rt/rt.h"
-#include "trace/stats.h"
+#include "watch/stats.h"
 
 int ABTX_stats_enable(ABT_bool on)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
 #include "api/handles.h"
-#include "create/create.h"
-#include "create/quick.h"
-#include "pick/sched.h"
+#include "run/create.h"
+#include "run/quick.h"
+#include "run/sched.h"
 #include "rt/handle.h"
 #include "run/join.h"
 #include "run/lone.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
 #include "api/handles.h"
-#include "create/attr.h"
-#include "create/create.h"
-#include "create/quick.h"
-#include "pick/sched.h"
+#include "run/attr.h"
+#include "run/create.h"
+#include "run/quick.h"
+#include "run/sched.h"
 #include "rt/handle.h"
 #include "run/block.h"
 #include "run/lone.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_attr_*. */
 #include <stdlib.h>
-#include "create/attr.h"
+#include "run/attr.h"
 #include "api/handles.h"
 
 int ABT_thread_attr_create(ABT_thread_attr *newattr)

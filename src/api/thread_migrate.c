@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_migrate*, and which units may be migrated. A request is recorded here and carried out by run/migrate.c. */
 #include "api/handles.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "run/migrate.h"
 
 static bool sched_has_pool(abti_sched *sched, abti_pool *pool)

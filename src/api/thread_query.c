@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_*: what can be asked of a unit, and its specific data. */
 #include <stdlib.h>
-#include "create/attr.h"
+#include "run/attr.h"
 #include "api/handles.h"
 #include "api/specific.h"
 #include "pool/blocked.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_tool_*. The events themselves are in rt/tool.h and unit/tool_event.h. */
 #include "api/check.h"
-#include "pick/observe.h"
+#include "run/observe.h"
 #include "rt/rt.h"
 
 #define TOOL_CONTEXT_IS_NULL(h) ABTI_IS_NULL(h, ABT_TOOL_CONTEXT_NULL)

@@ -2,7 +2,7 @@
 /* Traces. */
 #include "api/check.h"
 #include "rt/rt.h"
-#include "trace/trace.h"
+#include "watch/trace.h"
 
 int ABTX_trace_start(const char *file)
 {

@@ -5,7 +5,7 @@
 #include "api/handles.h"
 #include "idle/idle.h"
 #include "os/clock.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "run/child.h"
 #include "run/yield.h"
 #include "stream/events.h"

@@ -2,7 +2,7 @@
 /* What abt_fork.h calls: where a ULT begins and ends to fork, and the slow paths of fork and join. */
 #include <stdio.h>
 #include "base/assert.h"
-#include "carrier/blocking.h"
+#include "stream/blocking.h"
 #include "fork/workers.h"
 #include "os/annotate.h"
 #include "os/clock.h"

@@ -150,7 +150,7 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
 
 /*
  * Whether a terminated unit of the user is nothing but its descriptor and the ES's cache has room for that, so that
- * the unit may be put there. It may not on an ES that reports events, see pick/observe.h. relaxed: the unit has ended,
+ * the unit may be put there. It may not on an ES that reports events, see run/observe.h. relaxed: the unit has ended,
  * and its last user has synchronised by the join word.
  */
 ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)

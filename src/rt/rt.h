@@ -37,7 +37,7 @@ struct abti_rt {
     int free_from;  /* no index below is free */
     abti_pool *pools;
     int next_pool_id, next_sched_id; /* see abti_rt_next_id */
-    bool observed;                   /* somebody listens to events, see pick/observe.h */
+    bool observed;                   /* somebody listens to events, see run/observe.h */
     abti_es *primary;
     _Atomic(abti_es *) lister; /* the ES that looks at all pools, none of which is destroyed meanwhile; NULL: none
                                   does. See stream/halt.c */

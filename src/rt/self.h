@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "arch/cpu.h"
-#include "image/cxx.h"
+#include "os/cxx.h"
 #include "lock/bias.h"
 #include "mem/stack.h"
 #include "rt/types.h"
@@ -24,7 +24,7 @@ enum {
     ABTI_ES_REQ_POLL = 16,    /* not a request: there are drivers to be called */
     ABTI_ES_REQ_STACKS = 32,  /* others want its free stacks */
     ABTI_ES_REQ_TELL = 64,    /* somebody listens to events from now on, or nobody does */
-    ABTI_ES_REQ_RETURN = 256, /* units want to come back, see carrier/blocking.h */
+    ABTI_ES_REQ_RETURN = 256, /* units want to come back, see stream/blocking.h */
     ABTI_ES_REQ_SEEN = 128,   /* not a request: taken back when the ES looks at events, see watch/watchdog.c */
     /* While one of these is set the ES does not sleep, not even while its units are in blocking regions. */
     ABTI_ES_REQ_SERVED = ABTI_ES_REQ_HALT | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN,
@@ -89,14 +89,14 @@ struct abti_es_deque {
     void (*put)(void *deque); /* gives it back */
 };
 
-/* carrier/carrier.c: which native threads are the ES. The last two are read by others. */
+/* stream/carrier.c: which native threads are the ES. The last two are read by others. */
 struct abti_es_carried {
     struct abti_crew *crew;     /* NULL: no unit has been in a blocking region */
     _Atomic(bool) is_away;      /* another native thread than its own is the ES */
     _Atomic(uint32_t) bindings; /* how often its own native thread was bound to CPUs */
 };
 
-/* unit/tool_event.h and pick/observe.c: what the tools learn of the ES. */
+/* unit/tool_event.h and run/observe.c: what the tools learn of the ES. */
 struct abti_es_tool {
     int depth;                     /* of `cur`: how many schedulers run one another down to it */
     abti_unit *before;             /* has ended, and was `cur` before the one that is `cur` now */
@@ -116,7 +116,7 @@ struct ABT_xstream_opaque {
     struct abti_in_hand slow; /* one is not 0: switches take the slow form, see unit/exceptions.h */
     int32_t budget;           /* how many units may run before the scheduler looks at events */
     bool woken;               /* the ES was woken and has run nothing since, see abti_es_pass_wake */
-    _Atomic(bool) observed;   /* it reports events, see pick/observe.h. Others read it under rt.lock */
+    _Atomic(bool) observed;   /* it reports events, see run/observe.h. Others read it under rt.lock */
     bool sleepy;              /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
     uint16_t index;           /* in rt.by_index. Constant */
     uint32_t running;         /* ABTI_RUNNING_ON(index) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of work units, reported to those that listen: a tool's callback, and the library's own statistics and traces.
- * The streams report them on the general paths only; pick/observe.h says why they take no other ones then.
+ * The streams report them on the general paths only; run/observe.h says why they take no other ones then.
  *
  * An event is reported on the native thread where it happens, before any other thread can take the unit further: CREATE
  * before the push, and SUSPEND before the unit can be resumed, and so under the lock of the object that it waits for.

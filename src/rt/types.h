@@ -10,7 +10,7 @@
 
 typedef struct ABT_thread_opaque abti_unit; /* unit/unit.h */
 typedef struct ABT_pool_opaque abti_pool;   /* pool/pool.h */
-typedef struct ABT_sched_opaque abti_sched; /* pick/sched.h */
+typedef struct ABT_sched_opaque abti_sched; /* run/sched.h */
 typedef struct ABT_xstream_opaque abti_es;  /* rt/self.h */
 
 #endif

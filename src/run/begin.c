@@ -11,8 +11,8 @@
 #include "pool/blocked.h"
 #include "rt/rt.h"
 #include "run/end.h"
-#include "switch/annotated.h"
-#include "switch/switch.h"
+#include "run/annotated.h"
+#include "run/switch.h"
 #include "unit/exceptions.h"
 #include "unit/stackuse.h"
 

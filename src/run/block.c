@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/builtin.h"
 #include "rt/rt.h"
 #include "run/migrate.h"

@@ -4,10 +4,10 @@
 #define ABTI_RUN_BLOCK_H
 
 #include "base/assert.h"
-#include "pick/budget.h"
+#include "run/budget.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "switch/switch.h"
+#include "run/switch.h"
 
 /*
  * Carries out a migration that was asked for of the calling ULT, which is about to block, so that it is counted as

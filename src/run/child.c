@@ -3,11 +3,11 @@
 
 #include <limits.h>
 #include "base/assert.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/leftover.h"
 #include "pool/shortage.h"
 #include "run/migrate.h"
-#include "switch/parent.h"
+#include "run/parent.h"
 #include "unit/stackuse.h"
 
 void abti_discard(abti_es *es, abti_unit *unit)

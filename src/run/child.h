@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "run/end.h"
-#include "switch/switch.h"
+#include "run/switch.h"
 
 /*
  * Runs a popped unit as a child of the calling ULT, and what that unit hands off, until control comes back. `dsched` is

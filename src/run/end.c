@@ -17,12 +17,12 @@
 
 #include <stdlib.h>
 #include "base/assert.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/leftover.h"
 #include "rt/rt.h"
 #include "run/block.h"
 #include "run/row.h"
-#include "switch/observed.h"
+#include "run/observed.h"
 #include "unit/stackuse.h"
 
 /* --- Leaving --- */

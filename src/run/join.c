@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/builtin.h"
 #include "pool/wish.h"
 #include "run/block.h"

@@ -10,7 +10,7 @@
 #include "os/annotate.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
-#include "switch/switch.h"
+#include "run/switch.h"
 
 /*
  * Waits for a unit to terminate. Any thread may call this; `es` is NULL if it is no ES. With a handle it frees the unit

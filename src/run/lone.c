@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/lone.h"
 
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/builtin.h"
 #include "pool/wish.h"
 #include "run/end.h"
 #include "run/join.h"
-#include "switch/parent.h"
+#include "run/parent.h"
 
 /* Registers and pops, if the private pool in front, or the one in place of it, has nothing else. */
 ABTI_INLINE bool lone_take_private(abti_es *es, abti_unit *unit, ABT_thread *handle)

@@ -2,7 +2,7 @@
 #include "run/publish.h"
 
 #include "base/assert.h"
-#include "pick/observe.h"
+#include "run/observe.h"
 #include "pool/leftover.h"
 #include "run/block.h"
 #include "unit/tool_event.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/row.h"
 
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "run/end.h"
 #include "unit/stackuse.h"
 

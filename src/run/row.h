@@ -4,7 +4,7 @@
 #define ABTI_RUN_ROW_H
 
 #include "base/assert.h"
-#include "pick/budget.h"
+#include "run/budget.h"
 #include "run/join.h"
 
 /*

@@ -2,7 +2,7 @@
 #include "run/yield.h"
 
 #include "base/assert.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/builtin.h"
 #include "pool/member.h"
 #include "run/block.h"

@@ -4,10 +4,10 @@
 #define ABTI_RUN_YIELD_H
 
 #include "base/assert.h"
-#include "pick/budget.h"
-#include "pick/sched.h"
+#include "run/budget.h"
+#include "run/sched.h"
 #include "pool/pool.h"
-#include "switch/switch.h"
+#include "run/switch.h"
 
 /* Puts the calling ULT back to its pool, and others run. */
 int abti_yield_slow(abti_es *es, ABT_pool_context context);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include "base/assert.h"
-#include "carrier/carrier.h"
+#include "stream/carrier.h"
 #include "rt/rt.h"
 
 /* Only ABT_init and ABT_finalize write this. */

@@ -2,10 +2,10 @@
 #include "stream/events.h"
 
 #include "base/assert.h"
-#include "carrier/blocking.h"
+#include "stream/blocking.h"
 #include "idle/idle.h"
-#include "pick/observe.h"
-#include "pick/sched.h"
+#include "run/observe.h"
+#include "run/sched.h"
 #include "pool/blocked.h"
 #include "pool/loot.h"
 #include "stream/halt.h"

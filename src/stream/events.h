@@ -4,7 +4,7 @@
 #define ABTI_STREAM_EVENTS_H
 
 #include <stdbool.h>
-#include "pick/budget.h"
+#include "run/budget.h"
 #include "rt/types.h"
 
 /*

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "idle/idle.h"
 #include "os/clock.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "stream/events.h"
 #include "stream/source.h"
 #include "sync/timer.h"

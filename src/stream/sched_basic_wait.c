@@ -6,7 +6,7 @@
 #include "idle/idle.h"
 #include "idle/leader.h"
 #include "os/clock.h"
-#include "pick/budget.h"
+#include "run/budget.h"
 #include "rt/timers.h"
 #include "run/child.h"
 #include "stream/events.h"

@@ -3,7 +3,7 @@
 #ifndef ABTI_STREAM_SCHED_IMPL_H
 #define ABTI_STREAM_SCHED_IMPL_H
 
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "rt/kvconf.h"
 
 /* Makes a predefined scheduler. No entry of `pools` is NULL. Returns an ABT code. */

@@ -6,7 +6,7 @@
 #include "idle/idle.h"
 #include "idle/leader.h"
 #include "os/clock.h"
-#include "pick/budget.h"
+#include "run/budget.h"
 #include "run/block.h"
 #include "run/child.h"
 #include "run/yield.h"

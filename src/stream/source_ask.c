@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "os/annotate.h"
 #include "os/clock.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/member.h"
 #include "stream/source_impl.h"
 #include "unit/ownstack.h"

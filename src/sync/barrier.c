@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "sync/looks.h"
 #include "sync/rounds.h"
 #include "wait/cpus.h"

@@ -11,7 +11,7 @@
 #ifndef ABTI_SYNC_LOOKOUT_H
 #define ABTI_SYNC_LOOKOUT_H
 
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/pool.h"
 #include "sync/timer.h"
 

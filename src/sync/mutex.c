@@ -2,7 +2,7 @@
 #include "sync/mutex.h"
 
 #include "base/assert.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "run/yield.h"
 #include "sync/timer.h"
 #include "wait/native.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 #include "base/assert.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "rt/rt.h"
 #include "sync/lookout.h"
 

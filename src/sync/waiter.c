@@ -3,7 +3,7 @@
 
 #include <sched.h>
 #include "base/assert.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "run/block.h"
 #include "run/cancel.h"
 #include "sync/timer.h"

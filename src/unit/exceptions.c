@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unwind.h>
 #include "base/assert.h"
-#include "image/loader.h"
+#include "os/loader.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
 #include "unit/unit.h"

@@ -8,7 +8,7 @@
  * and a unit without any, which is nearly always so, only looks. In a program without a C++ runtime es->in_hand leads
  * to a word that is NULL until a library is loaded.
  *
- * Switches that are observed take a slow form, too: those that report events (pick/observe.h, which has the list), or a
+ * Switches that are observed take a slow form, too: those that report events (run/observe.h, which has the list), or a
  * sanitizer or valgrind, those of a ULT with switch hooks (unit/saved.h), and waits whose times are kept
  * (abti_wait_for). So that the quick ones ask only once, es->slow is es->in_hand while there is none of these, and else
  * leads to a word that is never NULL.
@@ -17,7 +17,7 @@
 #define ABTI_UNIT_EXCEPTIONS_H
 
 #include "arch/cpu.h"
-#include "image/cxx.h"
+#include "os/cxx.h"
 #include "rt/self.h"
 
 /* The running unit has exceptions in hand, or a library has been loaded that may bring a C++ runtime. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "image/module.h"
+#include "os/module.h"
 #include "os/annotate.h"
 #include "wait/pause.h"
 

@@ -11,7 +11,7 @@
 
 enum abti_thread_word {
     ABTI_THREAD_KNOWN,   /* wait/guest.h */
-    ABTI_THREAD_REGION,  /* carrier/blocking.c */
+    ABTI_THREAD_REGION,  /* stream/blocking.c */
     ABTI_THREAD_TELLING, /* rt/tool.c */
     ABTI_THREAD_WORDS
 };

@@ -31,7 +31,7 @@ bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t dea
     /*
      * acquire: pairs with the release by which the caller's partner changes the word: in set_control
      * (stream/xstream.c), halt_act (stream/halt.c), abti_reclaim_fini (stream/reclaim.c) and set_turn
-     * (carrier/carrier.c)
+     * (stream/carrier.c)
      */
     while (abti_load_acquire(word) == value) {
         if (!abti_futex_wait(word, value, deadline_ns))

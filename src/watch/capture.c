@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include "image/libunwind.h"
-#include "image/symbol.h"
+#include "os/libunwind.h"
+#include "os/symbol.h"
 #include "os/clock.h"
 #include "os/passon.h"
 #include "rt/rt.h"

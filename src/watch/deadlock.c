@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "idle/idle.h"
 #include "os/clock.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "rt/rt.h"
 #include "unit/joining.h"
 #include "wait/pause.h"

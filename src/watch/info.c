@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "base/assert.h"
-#include "image/symbol.h"
-#include "pick/sched.h"
+#include "os/symbol.h"
+#include "run/sched.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
 #include "stream/affinity.h"

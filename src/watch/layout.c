@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/layout.h"
 
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "rt/rt.h"
 #include "sync/barrier.h"
 #include "sync/cond.h"

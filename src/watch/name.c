@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include "image/symbol.h"
+#include "os/symbol.h"
 
 const char *abti_name_unit(char text[ABTI_NAME_ROOM], const struct abti_unit_note *note)
 {

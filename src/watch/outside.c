@@ -3,7 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
-#include "image/module.h"
+#include "os/module.h"
 #include "watch/capture.h"
 #include "watch/dumpsignal.h"
 

@@ -2,7 +2,7 @@
 #include "watch/registry.h"
 
 #include <inttypes.h>
-#include "image/symbol.h"
+#include "os/symbol.h"
 #include "os/clock.h"
 
 /* --- Words --- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "os/peek.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
 #include "watch/capture.h"

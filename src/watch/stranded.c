@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "idle/driver.h"
-#include "image/symbol.h"
+#include "os/symbol.h"
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"

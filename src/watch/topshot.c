@@ -8,10 +8,10 @@
 #include <unistd.h>
 #include "base/assert.h"
 #include "os/clock.h"
-#include "pick/observe.h"
+#include "run/observe.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
-#include "trace/trace.h"
+#include "watch/trace.h"
 #include "unit/unit.h"
 #include "wait/pause.h"
 #include "watch/name.h"

@@ -5,7 +5,7 @@
  *
  * It may cost the program no more than a small part of its time, however often it is asked for. A part that takes long
  * is taken anew only when a multiple of that time has passed, and is the old one until then: the walk over all units,
- * and the rates. For these all streams report their events, which is slow (pick/observe.h), for a few milliseconds.
+ * and the rates. For these all streams report their events, which is slow (run/observe.h), for a few milliseconds.
  */
 #ifndef ABTI_WATCH_TOPSHOT_H
 #define ABTI_WATCH_TOPSHOT_H

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "os/clock.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "rt/rt.h"
 #include "watch/capture.h"
 #include "watch/mark.h"

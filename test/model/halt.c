@@ -15,7 +15,7 @@ static int errors[MODEL_THREADS];
 #include "lock/bias.c"
 #include "pool/blocked.c"
 #include "pool/pool.c"
-#include "pick/sched.c"
+#include "run/sched.c"
 #include "stream/events.c"
 #include "stream/halt.c"
 #include "idle/idle.c"

@@ -21,7 +21,7 @@ static void model_free(void *memory);
 #include "idle/leader.c"
 #undef calloc
 #undef free
-#include "pick/sched.c"
+#include "run/sched.c"
 #include "stream/events.c"
 #include "stream/park.c"
 #include "idle/relook.c"

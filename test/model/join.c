@@ -17,9 +17,9 @@
 
 const char model_name[] = "join";
 const char *const model_subjects[] = {
-    "src/run/join.c",     "src/run/join.h",  "src/run/end.c",       "src/run/publish.c",  "src/run/publish.h",
-    "src/run/block.c",    "src/run/block.h", "src/switch/switch.h", "src/unit/unit.h",    "src/unit/unit.c",
-    "src/wait/sleeper.c", "src/wait/word.c", "src/base/atomic.h",   "test/model/units.h", 0};
+    "src/run/join.c",     "src/run/join.h",  "src/run/end.c",     "src/run/publish.c",  "src/run/publish.h",
+    "src/run/block.c",    "src/run/block.h", "src/run/switch.h",  "src/unit/unit.h",    "src/unit/unit.c",
+    "src/wait/sleeper.c", "src/wait/word.c", "src/base/atomic.h", "test/model/units.h", 0};
 
 static abti_unit *target;
 static int effect;

@@ -10,7 +10,7 @@
 #include "run/begin.c"
 #include "run/end.c"
 #include "run/publish.c"
-#include "pick/sched.c"
+#include "run/sched.c"
 #include "sync/mutex.c"
 #include "sync/mutex_owner.c"
 #include "sync/timer.c"

@@ -110,7 +110,7 @@ inline pass(p, who) {
     fi
 }
 
-/* pick/sched.c: abti_sched_pass_wake, for one pool. */
+/* run/sched.c: abti_sched_pass_wake, for one pool. */
 inline pass_wake_of(s, p, who) {
 #if defined(NO_PASS) /* mutant */
     settle(s, p)
@@ -125,7 +125,7 @@ inline pass_wake_of(s, p, who) {
 #endif
 }
 
-/* pick/sched.h: abti_es_pass_wake. */
+/* run/sched.h: abti_es_pass_wake. */
 inline pass_wake(s, woken, who) {
     if
     :: woken ->

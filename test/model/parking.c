@@ -15,7 +15,7 @@
 #include "pool/pool.c"
 #include "pool/user.c"
 #include "pool/wish.c"
-#include "pick/sched.c"
+#include "run/sched.c"
 #include "stream/events.c"
 #include "idle/idle.c"
 #include "stream/park.c"
@@ -25,7 +25,7 @@
 
 const char model_name[] = "parking";
 const char *const model_subjects[] = {
-    "src/pool/parking.c", "src/pool/pool.h",   "src/pool/blocked.c",  "src/pool/user.c", "src/pick/sched.c",
+    "src/pool/parking.c", "src/pool/pool.h",   "src/pool/blocked.c",  "src/pool/user.c", "src/run/sched.c",
     "src/wait/sleeper.c", "src/stream/park.c", "src/stream/events.c", "src/idle/idle.c", 0};
 
 static abti_pool pools[2];

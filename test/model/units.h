@@ -18,7 +18,7 @@
 #include "run/begin.h"
 #include "run/block.h"
 #include "run/end.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "sync/lookout.h"
 #include "unit/stackuse.h"
 #include "wait/guest.h"

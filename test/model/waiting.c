@@ -11,7 +11,7 @@
 #include "run/begin.c"
 #include "run/end.c"
 #include "run/publish.c"
-#include "pick/sched.c"
+#include "run/sched.c"
 #include "sync/eventual.c"
 #include "sync/eventual_any.c"
 #include "sync/gate.c"

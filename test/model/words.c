@@ -11,7 +11,7 @@
 #include "run/cancel.c"
 #include "run/end.c"
 #include "run/publish.c"
-#include "pick/sched.c"
+#include "run/sched.c"
 #include "sync/waiter.c"
 #include "sync/wordq.c"
 #include "wait/group.c"

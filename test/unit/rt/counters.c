@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "must.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
 #include "rt/self.h"

@@ -9,7 +9,7 @@
 
 #include "os/clock.h"
 #include "pool/member.h"
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "idle/idle.h"
 #include "stream/park.h"
 #include "sync/timer.h"

@@ -6,7 +6,7 @@
 #include <abt.h>
 #include <pthread.h>
 
-#include "pick/sched.h"
+#include "run/sched.h"
 #include "sync/timer.h"
 #include "tap.h"
 

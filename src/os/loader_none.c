@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "os/loader.h"
+
+#include <stddef.h>
+
+void *const *abti_loader_next(void)
+{
+    return NULL;
+}
+
+uint64_t abti_loader_count(void)
+{
+    return 0;
+}
