@@ -9,6 +9,12 @@ say() { printf '%s\n' "$*"; }
 # --help, or called wrongly.
 describe() { sed -n '3,/^set/s/^# \{0,1\}//p' "$0"; }
 usage() { describe >&2; exit 2; }
+# programs_in FILE...: those of the files that are programs.
+programs_in() {
+    for each in "$@"; do
+        [ ! -f "$each" ] || [ ! -x "$each" ] || case ${each##*/} in *.*) ;; *) echo "$each" ;; esac
+    done
+}
 case ${1-} in
 -h | --help) describe; exit 0 ;;
 esac

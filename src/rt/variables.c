@@ -176,7 +176,7 @@ const struct abti_variable abti_variables[] = {
     {"SCHED_EVENT_FREQ", ABTI_VARIABLE_INT, FIELD(sched_event_freq), LIMITS(50, 1, MAX_U32),
      .help = "predefined schedulers look at events once in that number of work units"},
     {"SCHED_SLEEP_NSEC", ABTI_VARIABLE_INT, FIELD(sched_sleep_nsec), LIMITS(100, 0, MAX_U64),
-     .help = "nanoseconds that idle schedulers sleep, in builds with that sleep"},
+     .help = "only stored, for ABT_info_query_config: idle streams sleep until there is work"},
 
     /* Work units and stacks. */
     {"KEY_TABLE_SIZE", ABTI_VARIABLE_INT, FIELD(key_table_size), LIMITS(4, 1, MAX_KEY_TABLE),
