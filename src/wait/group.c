@@ -22,7 +22,9 @@ void abti_group_sleep(struct abti_adaptive *adaptive, uint32_t learnt, _Atomic(u
 
 /*
  * Gives way in the midst of looks: the thread that is waited for may be on this very CPU, where it was woken, and would
- * run only when the looks have ended. False: another program had the CPU for long, so that the looks are to end.
+ * run only when the looks have ended. But a thread that gives way beside another program loses the rest of its time
+ * slice, some milliseconds, so that a usual wait is to end before that. False: another program had the CPU for long, so
+ * that the looks are to end.
  */
 static bool group_gives_way(void)
 {
@@ -48,8 +50,7 @@ static bool looks_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, co
     for (uint32_t i = 0; i < leave.times && !changed && goes_on; i++) {
         if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
             i = 0;
-        else if (i == ABTI_ADAPTIVE_LOOKS_AT_FIRST - 1 ||
-                 i % ABTI_ADAPTIVE_LOOKS_TO_YIELD == ABTI_ADAPTIVE_LOOKS_TO_YIELD - 1)
+        else if (i % ABTI_ADAPTIVE_LOOKS_TO_YIELD == ABTI_ADAPTIVE_LOOKS_TO_YIELD - 1)
             goes_on = group_gives_way();
         else
             abti_cpu_relax();
