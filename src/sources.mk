@@ -105,7 +105,6 @@ abt_sources = \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
 	src/pool/leftover.c \
-	src/pool/loot.c \
 	src/pool/make.c \
 	src/pool/member.c \
 	src/pool/parking.c \
@@ -114,6 +113,7 @@ abt_sources = \
 	src/pool/randws.c \
 	src/pool/ring.c \
 	src/pool/shortage.c \
+	src/pool/stolen.c \
 	src/pool/thief.c \
 	src/pool/thief_policy.c \
 	src/pool/user.c \

@@ -254,7 +254,6 @@ regress_tests = \
 	test/regress/key_destructor_stack \
 	test/regress/loads_meanwhile \
 	test/regress/locked_memory \
-	test/regress/loot_waits \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
 	test/regress/mutex_streams \
@@ -274,6 +273,7 @@ regress_tests = \
 	test/regress/stacked_joins \
 	test/regress/static_tls \
 	test/regress/stack_shortage \
+	test/regress/stolen_waits \
 	test/regress/tasklet_joiner \
 	test/regress/tight_space \
 	test/regress/wake_handover \

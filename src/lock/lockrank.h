@@ -27,7 +27,7 @@ enum abti_lockrank {
     ABTI_RANK_TIMERS,   /* timers of a stream (under rt.lock those of two streams, when timers are moved; one that looks
                            at an object only tries to take its lock) */
     ABTI_RANK_REPLACE,  /* es->replace.lock */
-    ABTI_RANK_LOOT,     /* a box of what thieves have taken of a pool (its thief waits for the pool's lock) */
+    ABTI_RANK_STOLEN,   /* a box of what thieves have taken of a pool (its thief waits for the pool's lock) */
     ABTI_RANK_POOL,     /* the lock of a pool, by the bias or not (a mutex takes the next waiter out of its pool) */
     ABTI_RANK_IDLE,     /* drivers of a stream */
     ABTI_RANK_KEYS,     /* the adding of slots to a table of values (which may take memory) */

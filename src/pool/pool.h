@@ -87,8 +87,8 @@ enum abti_pool_form {
     ABTI_POOL_USER,         /* the user's functions; the lock guards no units. They may appear without a push of ours */
 };
 
-/* Boxes with what thieves have taken in bulk, see pool/loot.h. */
-enum { ABTI_LOOT_BOXES = 64, ABTI_LOOT_UNITS = 12 };
+/* Boxes with what thieves have taken in bulk, see pool/stolen.h. */
+enum { ABTI_STOLEN_BOXES = 64, ABTI_STOLEN_UNITS = 12 };
 
 /*
  * Lines of 64 bytes, by the threads that write them while streams work; a blank line begins the next. Thieves and
@@ -107,7 +107,7 @@ struct ABT_pool_opaque {
                                                               Others read it without the lock */
     _Atomic(abti_es *) quick_host; /* lock: the same while units are created quickly, else ABTI_NO_HOST. Creators
                                       read it without the lock */
-    /* Of built-in RANDWS: a bit for each of `boxes` that has units, see pool/loot.h. It is far from the size of the
+    /* Of built-in RANDWS: a bit for each of `boxes` that has units, see pool/stolen.h. It is far from the size of the
      * ring: who has found that 0 reads this next, and would fetch the line again that the owner has just written. */
     _Atomic(uint64_t) filled;
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
@@ -139,8 +139,8 @@ struct ABT_pool_opaque {
     ABT_pool_access access;
     ABT_pool_kind kind;                      /* what its creator asked for, for those that print it; -1: user-defined */
     _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
-    _Atomic(struct abti_loot *) boxes; /* of built-in RANDWS: units that thieves have taken and have still to run; NULL:
-                                          there was no need yet. Constant from then on */
+    _Atomic(struct abti_stolen *) boxes;     /* of built-in RANDWS: units that thieves have taken and have still to run;
+                                              NULL: there was no need yet. Constant from then on */
     struct abti_bias lock; /* guards inbox, ring, parked and queue, see abti_pool_lock. Its spin lock begins the next
                               line */
 

@@ -23,7 +23,7 @@ extern const struct abti_pool_ops abti_pool_randws_ops ABTI_HIDDEN;
  * Pops what a thief takes of a RANDWS pool: the unit at the tail, and `more` into the box, which is the caller's and
  * locked, or NULL. Returns NULL when there is nothing, or another thread holds the lock.
  */
-abti_unit *abti_randws_steal(abti_pool *pool, struct abti_loot *box, unsigned more);
+abti_unit *abti_randws_steal(abti_pool *pool, struct abti_stolen *box, unsigned more);
 
 /* The push of a shared pool, with the kind as in abti_pool_push_shared. */
 ABTI_INLINE void abti_pool_push_shared_form(abti_pool *pool, abti_unit *unit, ABT_pool_context context, bool fifo)

@@ -6,7 +6,7 @@
  * It is the pool's ring, under the pool's lock. A push cannot fail: when there is no memory for the ring to grow, units
  * wait in the pool's inbox, which then is behind the ring's tail.
  */
-#include "pool/loot.h"
+#include "pool/stolen.h"
 #include "pool/pool_impl.h"
 #include "pool/wish.h"
 
@@ -41,12 +41,12 @@ static bool randws_is_empty(abti_pool *pool)
 {
     /* relaxed: a racy read; abti_parking_enter looks again under the lock */
     return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->wish) & ABTI_WISH_GIFT) &&
-           abti_loot_is_empty(pool);
+           abti_stolen_is_empty(pool);
 }
 
 static size_t randws_size(abti_pool *pool)
 {
-    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->inbox) + abti_loot_size(pool);
+    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->inbox) + abti_stolen_size(pool);
 }
 
 static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
@@ -54,7 +54,7 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
     abti_pool_push_shared_form(pool, unit, context, false);
 }
 
-abti_unit *abti_randws_steal(abti_pool *pool, struct abti_loot *box, unsigned more)
+abti_unit *abti_randws_steal(abti_pool *pool, struct abti_stolen *box, unsigned more)
 {
     abti_es *es = abti_es_self;
     if (!abti_bias_trylock(&pool->lock, es->bias))
@@ -62,7 +62,7 @@ abti_unit *abti_randws_steal(abti_pool *pool, struct abti_loot *box, unsigned mo
     abti_pool_answer_locked(pool);
     abti_unit *unit = pop_locked(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
     if (box && unit)
-        abti_loot_fill_locked(pool, box, more);
+        abti_stolen_fill_locked(pool, box, more);
     abti_pool_unlock(es, pool);
     return unit;
 }
@@ -75,7 +75,7 @@ static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
     abti_pool_answer_locked(pool); /* this comes first: a unit that is offered may be the only one */
     abti_unit *unit = pop_locked(pool, context);
     abti_pool_unlock(abti_es_self, pool);
-    return unit || abti_loot_is_empty(pool) ? unit : abti_loot_find(pool, abti_es_self ? abti_es_self->index : 0);
+    return unit || abti_stolen_is_empty(pool) ? unit : abti_stolen_find(pool, abti_es_self ? abti_es_self->index : 0);
 }
 
 /* Looks for the unit once. Returns whether that has decided it. */
@@ -84,7 +84,7 @@ static bool try_remove(abti_pool *pool, abti_unit *unit, bool *found)
     bool busy = false;
     abti_pool_lock(abti_es_self, pool);
     *found = abti_ring_remove(&pool->ring, unit) || abti_queue_remove(&pool->inbox, unit) ||
-             abti_loot_remove_locked(pool, unit, &busy);
+             abti_stolen_remove_locked(pool, unit, &busy);
     abti_pool_unlock(abti_es_self, pool);
     return *found || !busy;
 }
@@ -104,13 +104,13 @@ static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, a
     for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = abti_queue_next(&pool->inbox, unit))
         print(arg, unit);
     abti_pool_unlock(abti_es_self, pool);
-    abti_loot_print(pool, arg, print);
+    abti_stolen_print(pool, arg, print);
 }
 
 static void randws_fini(abti_pool *pool)
 {
     abti_ring_fini(&pool->ring);
-    abti_loot_fini(pool);
+    abti_stolen_fini(pool);
 }
 
 const struct abti_pool_ops abti_pool_randws_ops = {

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
-#include "pool/loot.h"
+#include "pool/stolen.h"
 #include "pool/pool_impl.h"
 #include "pool/wish.h"
 
@@ -87,7 +87,7 @@ static abti_unit *fetch_stolen(abti_unit *unit)
  * Steals from the ring, with the box locked that gets what is taken beside the first unit, or NULL. First it asks, if
  * somebody is busy with the pool.
  */
-static abti_unit *steal_from_ring(struct abti_thief *thief, abti_pool *pool, struct abti_loot *box)
+static abti_unit *steal_from_ring(struct abti_thief *thief, abti_pool *pool, struct abti_stolen *box)
 {
     struct abti_bias_user *me = abti_es_self->bias;
     struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);
@@ -117,17 +117,17 @@ abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool)
         return NULL;
     /* A racy read comes before all else: an empty pool costs no access that others would notice. */
     if (abti_pool_looks_empty(pool))
-        return fetch_stolen(abti_loot_find(pool, es->index));
-    struct abti_loot *box = thief->more > 0 ? abti_loot_reserve(pool, es->index) : NULL;
+        return fetch_stolen(abti_stolen_find(pool, es->index));
+    struct abti_stolen *box = thief->more > 0 ? abti_stolen_reserve(pool, es->index) : NULL;
     abti_unit *unit = steal_from_ring(thief, pool, box);
-    if (box && abti_loot_unreserve(box))
+    if (box && abti_stolen_unreserve(box))
         robber->left_in = pool;
     return fetch_stolen(unit);
 }
 
 abti_unit *abti_steal_left_slow(struct abti_robber *robber)
 {
-    abti_unit *unit = abti_loot_take(robber->left_in, abti_es_self->index);
+    abti_unit *unit = abti_stolen_take(robber->left_in, abti_es_self->index);
     if (unit)
         abti_thief_learn_more(&robber->thief);
     else

@@ -5,7 +5,7 @@
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
-#include "pool/loot.h"
+#include "pool/stolen.h"
 #include "wait/cpus.h"
 
 /*
@@ -35,7 +35,7 @@ static void grant_locked(abti_pool *pool, struct abti_wish *wish)
 {
     abti_unit *unit = abti_ring_pop(&pool->ring, true);
     if (wish->box)
-        abti_loot_fill_locked(pool, wish->box, wish->more);
+        abti_stolen_fill_locked(pool, wish->box, wish->more);
     /* release: pairs with the acquires in abti_pool_ask; publishes the units, and what the lock has ordered */
     abti_store_release(&wish->unit, unit);
 }
@@ -88,7 +88,7 @@ static abti_unit *wait_for_grant(abti_pool *pool, struct abti_wish *wish, bool *
     return NULL;
 }
 
-bool abti_pool_ask(abti_pool *pool, abti_unit **unit, struct abti_loot *box, unsigned more)
+bool abti_pool_ask(abti_pool *pool, abti_unit **unit, struct abti_stolen *box, unsigned more)
 {
     abti_assert(abti_pool_answers(pool));
     struct abti_wish wish = {NULL, box, more};

@@ -41,7 +41,7 @@
 
 struct abti_wish {
     _Atomic(abti_unit *) unit;
-    struct abti_loot *box; /* the thief's, which is locked and gets `more` units, see pool/loot.h; NULL: none */
+    struct abti_stolen *box; /* the thief's, which is locked and gets `more` units, see pool/stolen.h; NULL: none */
     unsigned more;
 };
 
@@ -69,11 +69,11 @@ void abti_pool_answer_locked(abti_pool *pool);
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context) ABTI_MUST_CHECK;
 
 /*
- * Asks for a unit, and for `more` in the box, which is the thief's and locked, or NULL (pool/loot.h). *unit is NULL
+ * Asks for a unit, and for `more` in the box, which is the thief's and locked, or NULL (pool/stolen.h). *unit is NULL
  * when nobody has granted one. False: the caller must not take one either, since somebody else asks, or the pool was
  * empty meanwhile.
  */
-bool abti_pool_ask(abti_pool *pool, abti_unit **unit, struct abti_loot *box, unsigned more) ABTI_MUST_CHECK;
+bool abti_pool_ask(abti_pool *pool, abti_unit **unit, struct abti_stolen *box, unsigned more) ABTI_MUST_CHECK;
 
 /* Whether somebody could answer. None could where only one native thread runs at a time. */
 bool abti_pool_may_ask(abti_pool *pool);

@@ -8,7 +8,7 @@
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
-#include "pool/loot.h"
+#include "pool/stolen.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
 #include "rt/timers.h"
@@ -223,7 +223,7 @@ ABTI_INLINE bool has_news(abti_pool *pool)
         return true;
     if (abti_pool_is_private(pool))
         return !abti_queue_is_empty(&pool->inbox);
-    abti_loot_recall(pool);
+    abti_stolen_recall(pool);
     return false;
 }
 

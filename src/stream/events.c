@@ -7,7 +7,7 @@
 #include "run/observe.h"
 #include "run/sched.h"
 #include "pool/blocked.h"
-#include "pool/loot.h"
+#include "pool/stolen.h"
 #include "stream/halt.h"
 #include "sync/lookout.h"
 #include "sync/timer.h"
@@ -41,11 +41,11 @@ static void collect_inboxes(abti_es *es, abti_sched *sched)
 }
 
 /* Of a scheduler that steals only its own pool, the first, is looked at: to the others it comes as a thief. */
-static void recall_loot(abti_sched *sched)
+static void recall_stolen(abti_sched *sched)
 {
     int num = sched->kind == ABT_SCHED_RANDWS ? 1 : sched->num_pools;
     for (int i = 0; i < num; i++)
-        abti_loot_recall(sched->pools[i]);
+        abti_stolen_recall(sched->pools[i]);
 }
 
 /* Does all that runs no other unit. */
@@ -55,7 +55,7 @@ static void look_at_events(abti_es *es, abti_sched *sched)
     if (sched->has_private)
         collect_inboxes(es, sched);
     if (sched->has_ring)
-        recall_loot(sched);
+        recall_stolen(sched);
     abti_timers_look(es);
     abti_lookouts_look(sched);
     if (ABTI_UNLIKELY(es->cxx.counts_libraries))

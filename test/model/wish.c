@@ -8,7 +8,7 @@
 #include "units.h"
 #include "lock/bias.c"
 #include "pool/blocked.c"
-#include "pool/loot.c"
+#include "pool/stolen.c"
 #include "pool/make.c"
 #include "pool/parking.c"
 #include "pool/pool.c"

@@ -10,7 +10,7 @@
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
-#include "pool/loot.h"
+#include "pool/stolen.h"
 #include "pool/thief.h"
 #include "pool/wish.h"
 #include "tap.h"
@@ -235,8 +235,8 @@ static void test_bulk(void)
         push(units[i]);
     thief.thief = (struct abti_thief){.more = BULK};
     (void)abti_steal(&thief, pool);
-    while (!abti_loot_is_empty(pool))
-        abti_loot_recall(pool);
+    while (!abti_stolen_is_empty(pool))
+        abti_stolen_recall(pool);
     pass("what stands still is taken back");
     is_int(abti_ring_size(&pool->ring), UNITS - 1, "to the ring");
     push(units[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pool/loot.h"
+#include "pool/stolen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,40 +10,40 @@
 enum { STALE_NS = 100000 };
 
 /* Two cache lines. A unit that is taken is the oldest. */
-struct abti_loot {
+struct abti_stolen {
     struct abti_spin lock;
     _Atomic(uint32_t) num; /* lock: how many units there are. Others read it without */
     uint32_t first;        /* lock: the index of the oldest */
     uint32_t takes, seen;  /* lock: how often a unit was taken; and when it was looked at last */
     uint64_t seen_ns;      /* lock: when that was; 0: it was filled since */
-    abti_unit *units[ABTI_LOOT_UNITS];
+    abti_unit *units[ABTI_STOLEN_UNITS];
 } ABTI_ALIGNED(ABTI_CACHE_LINE);
 
 static unsigned box_of(unsigned index)
 {
-    return index % ABTI_LOOT_BOXES;
+    return index % ABTI_STOLEN_BOXES;
 }
 
-static uint64_t loot_bit(unsigned i)
+static uint64_t stolen_bit(unsigned i)
 {
     return (uint64_t)1 << i;
 }
 
 /* Returns the boxes, NULL when there are none yet. acquire: pairs with the release in make_boxes. */
-static struct abti_loot *boxes_of(abti_pool *pool)
+static struct abti_stolen *boxes_of(abti_pool *pool)
 {
     return abti_load_acquire(&pool->boxes);
 }
 
 /* Makes the boxes. Returns NULL when there is no memory. */
-static ABTI_COLD struct abti_loot *make_boxes(abti_pool *pool)
+static ABTI_COLD struct abti_stolen *make_boxes(abti_pool *pool)
 {
-    struct abti_loot *boxes = aligned_alloc(ABTI_CACHE_LINE, ABTI_LOOT_BOXES * sizeof(*boxes)), *others = NULL;
+    struct abti_stolen *boxes = aligned_alloc(ABTI_CACHE_LINE, ABTI_STOLEN_BOXES * sizeof(*boxes)), *others = NULL;
     if (!boxes)
         return NULL;
-    memset(boxes, 0, ABTI_LOOT_BOXES * sizeof(*boxes));
-    for (unsigned i = 0; i < ABTI_LOOT_BOXES; i++)
-        abti_spin_init(&boxes[i].lock, ABTI_RANK_LOOT);
+    memset(boxes, 0, ABTI_STOLEN_BOXES * sizeof(*boxes));
+    for (unsigned i = 0; i < ABTI_STOLEN_BOXES; i++)
+        abti_spin_init(&boxes[i].lock, ABTI_RANK_STOLEN);
     /* release: publishes the boxes to boxes_of. acquire: pairs with it, for those that another thread has made */
     if (abti_cas_acq_rel(&pool->boxes, &others, boxes))
         return boxes;
@@ -51,12 +51,12 @@ static ABTI_COLD struct abti_loot *make_boxes(abti_pool *pool)
     return others;
 }
 
-struct abti_loot *abti_loot_reserve(abti_pool *pool, unsigned index)
+struct abti_stolen *abti_stolen_reserve(abti_pool *pool, unsigned index)
 {
-    struct abti_loot *boxes = boxes_of(pool);
+    struct abti_stolen *boxes = boxes_of(pool);
     if (ABTI_UNLIKELY(!boxes) && !(boxes = make_boxes(pool)))
         return NULL;
-    struct abti_loot *box = &boxes[box_of(index)];
+    struct abti_stolen *box = &boxes[box_of(index)];
     /* relaxed: a racy read comes first, and the lock orders the other one */
     if (abti_load_relaxed(&box->num) > 0 || !abti_spin_trylock(&box->lock))
         return NULL;
@@ -66,16 +66,16 @@ struct abti_loot *abti_loot_reserve(abti_pool *pool, unsigned index)
     return NULL;
 }
 
-void abti_loot_fill_locked(abti_pool *pool, struct abti_loot *box, unsigned want)
+void abti_stolen_fill_locked(abti_pool *pool, struct abti_stolen *box, unsigned want)
 {
     abti_assert(abti_pool_is_locked(pool) && abti_load_relaxed(&box->num) == 0);
     size_t half = abti_ring_size(&pool->ring) / 2;
     uint32_t num = want < half ? want : (uint32_t)half;
-    num = num < ABTI_LOOT_UNITS ? num : ABTI_LOOT_UNITS;
+    num = num < ABTI_STOLEN_UNITS ? num : ABTI_STOLEN_UNITS;
     if (num == 0)
         return;
     /* relaxed: the pool's lock orders it for those who look there; the others take it for a hint */
-    abti_fetch_or_relaxed(&pool->filled, loot_bit((unsigned)(box - boxes_of(pool))));
+    abti_fetch_or_relaxed(&pool->filled, stolen_bit((unsigned)(box - boxes_of(pool))));
     for (uint32_t i = 0; i < num; i++)
         box->units[i] = abti_ring_pop(&pool->ring, true);
     box->first = 0;
@@ -83,21 +83,21 @@ void abti_loot_fill_locked(abti_pool *pool, struct abti_loot *box, unsigned want
     abti_store_relaxed(&box->num, num); /* relaxed: the lock orders it */
 }
 
-bool abti_loot_unreserve(struct abti_loot *box)
+bool abti_stolen_unreserve(struct abti_stolen *box)
 {
     bool filled = abti_load_relaxed(&box->num) > 0; /* relaxed: the lock is held */
     abti_spin_unlock(&box->lock);
     return filled;
 }
 
-/* Notes that a box has got empty, with its lock held. relaxed: as in abti_loot_fill_locked. */
+/* Notes that a box has got empty, with its lock held. relaxed: as in abti_stolen_fill_locked. */
 static void note_empty(abti_pool *pool, unsigned i)
 {
-    abti_fetch_and_relaxed(&pool->filled, ~loot_bit(i));
+    abti_fetch_and_relaxed(&pool->filled, ~stolen_bit(i));
 }
 
 /* Takes a unit out of a box that is locked. NULL: it is empty. */
-static abti_unit *take_from_locked_box(abti_pool *pool, struct abti_loot *box, unsigned i)
+static abti_unit *take_from_locked_box(abti_pool *pool, struct abti_stolen *box, unsigned i)
 {
     uint32_t num = abti_load_relaxed(&box->num); /* relaxed, as below: the lock is held */
     if (num == 0)
@@ -110,9 +110,9 @@ static abti_unit *take_from_locked_box(abti_pool *pool, struct abti_loot *box, u
     return unit;
 }
 
-static abti_unit *take_from_box(abti_pool *pool, struct abti_loot *boxes, unsigned i)
+static abti_unit *take_from_box(abti_pool *pool, struct abti_stolen *boxes, unsigned i)
 {
-    struct abti_loot *box = &boxes[i];
+    struct abti_stolen *box = &boxes[i];
     if (abti_load_relaxed(&box->num) == 0 || !abti_spin_trylock(&box->lock))
         return NULL;
     abti_unit *unit = take_from_locked_box(pool, box, i);
@@ -120,35 +120,35 @@ static abti_unit *take_from_box(abti_pool *pool, struct abti_loot *boxes, unsign
     return unit;
 }
 
-abti_unit *abti_loot_take(abti_pool *pool, unsigned index)
+abti_unit *abti_stolen_take(abti_pool *pool, unsigned index)
 {
-    struct abti_loot *boxes = boxes_of(pool);
+    struct abti_stolen *boxes = boxes_of(pool);
     return boxes ? take_from_box(pool, boxes, box_of(index)) : NULL;
 }
 
-abti_unit *abti_loot_find_slow(abti_pool *pool, unsigned index)
+abti_unit *abti_stolen_find_slow(abti_pool *pool, unsigned index)
 {
-    struct abti_loot *boxes = boxes_of(pool);
+    struct abti_stolen *boxes = boxes_of(pool);
     uint64_t filled = abti_load_relaxed(&pool->filled); /* relaxed: it is a hint */
     abti_unit *unit = NULL;
-    for (unsigned k = 0; boxes && k < ABTI_LOOT_BOXES && !unit; k++) {
+    for (unsigned k = 0; boxes && k < ABTI_STOLEN_BOXES && !unit; k++) {
         unsigned i = box_of(index + k);
-        unit = filled & loot_bit(i) ? take_from_box(pool, boxes, i) : NULL;
+        unit = filled & stolen_bit(i) ? take_from_box(pool, boxes, i) : NULL;
     }
     return unit;
 }
 
-size_t abti_loot_size_slow(abti_pool *pool)
+size_t abti_stolen_size_slow(abti_pool *pool)
 {
-    struct abti_loot *boxes = boxes_of(pool);
+    struct abti_stolen *boxes = boxes_of(pool);
     size_t size = 0;
-    for (unsigned i = 0; boxes && i < ABTI_LOOT_BOXES; i++)
+    for (unsigned i = 0; boxes && i < ABTI_STOLEN_BOXES; i++)
         size += abti_load_relaxed(&boxes[i].num); /* relaxed: a racy answer */
     return size;
 }
 
 /* Takes the unit out of a box that is locked. */
-static bool remove_from_locked_box(abti_pool *pool, struct abti_loot *box, unsigned i, abti_unit *unit)
+static bool remove_from_locked_box(abti_pool *pool, struct abti_stolen *box, unsigned i, abti_unit *unit)
 {
     uint32_t num = abti_load_relaxed(&box->num), at = box->first; /* relaxed, as below: the lock is held */
     while (at < box->first + num && box->units[at] != unit)
@@ -160,13 +160,13 @@ static bool remove_from_locked_box(abti_pool *pool, struct abti_loot *box, unsig
     return take_from_locked_box(pool, box, i) != NULL;
 }
 
-bool abti_loot_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy)
+bool abti_stolen_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy)
 {
     abti_assert(abti_pool_is_locked(pool));
-    struct abti_loot *boxes = abti_loot_is_empty(pool) ? NULL : boxes_of(pool);
+    struct abti_stolen *boxes = abti_stolen_is_empty(pool) ? NULL : boxes_of(pool);
     bool found = false;
     *busy = false;
-    for (unsigned i = 0; boxes && i < ABTI_LOOT_BOXES && !found; i++) {
+    for (unsigned i = 0; boxes && i < ABTI_STOLEN_BOXES && !found; i++) {
         if (!abti_spin_trylock(&boxes[i].lock)) { /* it is not waited for: its thief may wait for the pool's lock */
             *busy = true;
             continue;
@@ -177,11 +177,11 @@ bool abti_loot_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy)
     return found;
 }
 
-void abti_loot_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit))
+void abti_stolen_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit))
 {
-    struct abti_loot *boxes = abti_loot_is_empty(pool) ? NULL : boxes_of(pool);
-    for (unsigned i = 0; boxes && i < ABTI_LOOT_BOXES; i++) {
-        struct abti_loot *box = &boxes[i];
+    struct abti_stolen *boxes = abti_stolen_is_empty(pool) ? NULL : boxes_of(pool);
+    for (unsigned i = 0; boxes && i < ABTI_STOLEN_BOXES; i++) {
+        struct abti_stolen *box = &boxes[i];
         abti_spin_lock(&box->lock);
         if (ABTI_BUILD_ASSERT)
             abti_lockrank_change(&box->lock, ABTI_RANK_WALK);
@@ -191,7 +191,7 @@ void abti_loot_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_u
     }
 }
 
-void abti_loot_fini(abti_pool *pool)
+void abti_stolen_fini(abti_pool *pool)
 {
     free(boxes_of(pool));
 }
@@ -199,7 +199,7 @@ void abti_loot_fini(abti_pool *pool)
 /* --- Taking back --- */
 
 /* Whether nobody has taken a unit of the box, which is locked, for long. A first look only takes the time. */
-static bool stands_still(struct abti_loot *box, uint64_t now_ns)
+static bool stands_still(struct abti_stolen *box, uint64_t now_ns)
 {
     if (box->seen_ns > 0 && box->seen == box->takes)
         return now_ns - box->seen_ns >= STALE_NS;
@@ -209,14 +209,14 @@ static bool stands_still(struct abti_loot *box, uint64_t now_ns)
 }
 
 /* Takes all units of the box back into the ring, behind the others. Both locks are held. */
-static void take_back_locked(abti_pool *pool, struct abti_loot *box, unsigned i)
+static void take_back_locked(abti_pool *pool, struct abti_stolen *box, unsigned i)
 {
     abti_assert(abti_pool_is_locked(pool));
     for (abti_unit *unit; (unit = take_from_locked_box(pool, box, i)) != NULL;)
         pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 
-static void recall_from(abti_pool *pool, struct abti_loot *box, unsigned i)
+static void recall_from(abti_pool *pool, struct abti_stolen *box, unsigned i)
 {
     if (!abti_spin_trylock(&box->lock))
         return;
@@ -232,12 +232,12 @@ static void recall_from(abti_pool *pool, struct abti_loot *box, unsigned i)
     abti_parking_unlock_and_wake(pool);
 }
 
-void abti_loot_recall_slow(abti_pool *pool)
+void abti_stolen_recall_slow(abti_pool *pool)
 {
-    struct abti_loot *boxes = boxes_of(pool);
+    struct abti_stolen *boxes = boxes_of(pool);
     uint64_t filled = abti_load_relaxed(&pool->filled); /* relaxed: it is a hint */
-    for (unsigned i = 0; boxes && i < ABTI_LOOT_BOXES; i++) {
-        if (filled & loot_bit(i))
+    for (unsigned i = 0; boxes && i < ABTI_STOLEN_BOXES; i++) {
+        if (filled & stolen_bit(i))
             recall_from(pool, &boxes[i], i);
     }
 }

@@ -5,9 +5,9 @@
  * box of its own, which belongs to the pool: they are units of the pool as before, and everybody who may take from the
  * pool may take them there. So no unit waits for a thief that is held up.
  *
- * A pool has ABTI_LOOT_BOXES boxes, one for each stream by its index (some streams share one if there are more). A box
- * has a lock. Its thief keeps the box, which is empty, locked while it asks or waits for the pool's lock; all others
- * that come by only try to lock it, but for those that print the units.
+ * A pool has ABTI_STOLEN_BOXES boxes, one for each stream by its index (some streams share one if there are more). A
+ * box has a lock. Its thief keeps the box, which is empty, locked while it asks or waits for the pool's lock; all
+ * others that come by only try to lock it, but for those that print the units.
  *
  *   bit of filled   0 -> 1   by the holder of the pool's lock, on behalf of the thief that holds the box's lock
  *                   1 -> 0   under the box's lock, when it is empty
@@ -17,67 +17,67 @@
  *
  * A stream whose pool never gets empty, since its ULTs yield, would not see the boxes, and a thief may be in a long
  * unit while its box is full. So a stream looks at the boxes of its pool when it looks at events, and takes back what
- * has been there since a look long before (abti_loot_recall).
+ * has been there since a look long before (abti_stolen_recall).
  */
-#ifndef ABTI_POOL_LOOT_H
-#define ABTI_POOL_LOOT_H
+#ifndef ABTI_POOL_STOLEN_H
+#define ABTI_POOL_STOLEN_H
 
 #include "base/assert.h"
 #include "lock/spin.h"
 #include "pool/pool.h"
 
 /* Lets the thief with this index have its box, locked and empty, or returns NULL. The caller holds no lock. */
-struct abti_loot *abti_loot_reserve(abti_pool *pool, unsigned index);
+struct abti_stolen *abti_stolen_reserve(abti_pool *pool, unsigned index);
 
 /* Moves half of the ring's units, and no more than `want`, to the box, oldest first. Both locks are held. */
-void abti_loot_fill_locked(abti_pool *pool, struct abti_loot *box, unsigned want);
+void abti_stolen_fill_locked(abti_pool *pool, struct abti_stolen *box, unsigned want);
 
 /* Unlocks a box that was reserved. Returns whether there are units in it. */
-bool abti_loot_unreserve(struct abti_loot *box);
+bool abti_stolen_unreserve(struct abti_stolen *box);
 
 /* Takes a unit out of the box of this index, or finds one in any, beginning with it. NULL: none was found. */
-abti_unit *abti_loot_take(abti_pool *pool, unsigned index);
-abti_unit *abti_loot_find_slow(abti_pool *pool, unsigned index);
+abti_unit *abti_stolen_take(abti_pool *pool, unsigned index);
+abti_unit *abti_stolen_find_slow(abti_pool *pool, unsigned index);
 
 /* Returns how many units are in boxes; a racy answer. */
-size_t abti_loot_size_slow(abti_pool *pool);
+size_t abti_stolen_size_slow(abti_pool *pool);
 
 /*
  * Takes `unit` out of the box where it is. The caller holds the pool's lock, so that no unit moves from a box to the
  * ring meanwhile, and has looked in the ring. False: it has not been found. *busy says then whether it may be in a box
  * that another thread has locked, and the caller looks again after it has unlocked the pool.
  */
-bool abti_loot_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy);
+bool abti_stolen_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy);
 
 /* Calls the user's function for each unit in a box. */
-void abti_loot_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit));
+void abti_stolen_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit));
 
 /* Frees the boxes. */
-void abti_loot_fini(abti_pool *pool);
+void abti_stolen_fini(abti_pool *pool);
 
 /* Takes back what has been there for long. */
-void abti_loot_recall_slow(abti_pool *pool);
+void abti_stolen_recall_slow(abti_pool *pool);
 
 /* Whether no unit is in a box. relaxed: see above; without the pool's lock it is a racy answer. */
-ABTI_INLINE bool abti_loot_is_empty(abti_pool *pool)
+ABTI_INLINE bool abti_stolen_is_empty(abti_pool *pool)
 {
     return ABTI_LIKELY(abti_load_relaxed(&pool->filled) == 0);
 }
 
-ABTI_INLINE abti_unit *abti_loot_find(abti_pool *pool, unsigned index)
+ABTI_INLINE abti_unit *abti_stolen_find(abti_pool *pool, unsigned index)
 {
-    return abti_loot_is_empty(pool) ? NULL : abti_loot_find_slow(pool, index);
+    return abti_stolen_is_empty(pool) ? NULL : abti_stolen_find_slow(pool, index);
 }
 
-ABTI_INLINE size_t abti_loot_size(abti_pool *pool)
+ABTI_INLINE size_t abti_stolen_size(abti_pool *pool)
 {
-    return abti_loot_is_empty(pool) ? 0 : abti_loot_size_slow(pool);
+    return abti_stolen_is_empty(pool) ? 0 : abti_stolen_size_slow(pool);
 }
 
-ABTI_INLINE void abti_loot_recall(abti_pool *pool)
+ABTI_INLINE void abti_stolen_recall(abti_pool *pool)
 {
-    if (!abti_loot_is_empty(pool))
-        abti_loot_recall_slow(pool);
+    if (!abti_stolen_is_empty(pool))
+        abti_stolen_recall_slow(pool);
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Boxes: pool/loot.c with the ring of a RANDWS pool and its lock as they are. A thief fills its box and runs what is in
- * it, others find units there, the stream of the pool takes them back or removes one. Each unit comes to one, who sees
- * what was done before it was pushed, and is found wherever it is.
+ * Boxes: pool/stolen.c with the ring of a RANDWS pool and its lock as they are. A thief fills its box and runs what is
+ * in it, others find units there, the stream of the pool takes them back or removes one. Each unit comes to one, who
+ * sees what was done before it was pushed, and is found wherever it is.
  *
- *   a box      empty, free -> locked      by its thief (abti_loot_reserve), which alone may have it filled
+ *   a box      empty, free -> locked      by its thief (abti_stolen_reserve), which alone may have it filled
  *              locked -> with units       by the holder of the pool's lock, while the thief has the box
  *              with units -> fewer        by anybody who has got its lock by a try
  *              with units -> empty        by the same, who then clears its bit
@@ -23,7 +23,7 @@
 #include "wait/sleeper.c"
 #include "wait/word.c"
 
-/* Mutants: these calls of pool/loot.c do nothing. */
+/* Mutants: these calls of pool/stolen.c do nothing. */
 static void lock_to_recall(abti_es *es, abti_pool *pool)
 {
     if (!model_is_mutant("a recall without the pool's lock"))
@@ -44,14 +44,14 @@ static bool lock_box(struct abti_spin *lock)
 #define abti_pool_lock lock_to_recall
 #define abti_parking_unlock_and_wake unlock_after_recall
 #define abti_spin_trylock lock_box
-#include "pool/loot.c"
+#include "pool/stolen.c"
 #undef abti_pool_lock
 #undef abti_parking_unlock_and_wake
 #undef abti_spin_trylock
 #include "pool/randws.c"
 
-const char model_name[] = "loot";
-const char *const model_subjects[] = {"src/pool/loot.c", 0};
+const char model_name[] = "stolen";
+const char *const model_subjects[] = {"src/pool/stolen.c", 0};
 
 enum { UNITS = 5, MORE = 2, THIEF = 1 };
 
@@ -103,14 +103,14 @@ static bool take_if(abti_unit *unit)
 /* A thief steals, and runs so many of those that it has taken beside the first. */
 static void steal(abti_es *es, int num)
 {
-    struct abti_loot *box = abti_loot_reserve(&pool, es->index);
+    struct abti_stolen *box = abti_stolen_reserve(&pool, es->index);
     if (box && model_is_mutant("a box that is unlocked early"))
-        (void)abti_loot_unreserve(box);
+        (void)abti_stolen_unreserve(box);
     abti_unit *unit = abti_randws_steal(&pool, box, MORE);
-    bool filled = box && (model_is_mutant("a box that is unlocked early") ? true : abti_loot_unreserve(box));
+    bool filled = box && (model_is_mutant("a box that is unlocked early") ? true : abti_stolen_unreserve(box));
     take_if(unit);
     for (int i = 0; i < num && filled; i++)
-        take_if(abti_loot_take(&pool, es->index));
+        take_if(abti_stolen_take(&pool, es->index));
 }
 
 /* The stream of the pool pushes one unit and pops some, and two steal. */
@@ -119,7 +119,7 @@ static void stealing(int index)
     abti_es *es = model_enter(index);
     if (index > 0) {
         steal(es, MORE);
-        take_if(abti_loot_find(&pool, es->index));
+        take_if(abti_stolen_find(&pool, es->index));
         return;
     }
     made[UNITS - 1] = 1;
@@ -132,10 +132,10 @@ static void recall(void)
 {
     enum { LONG_NS = 200000 };
     for (int i = 0; i < 2; i++) {
-        abti_loot_recall(&pool);
+        abti_stolen_recall(&pool);
         model_pass_time(LONG_NS);
     }
-    abti_loot_recall(&pool);
+    abti_stolen_recall(&pool);
 }
 
 /* A thief is held up, the stream of the pool takes back what it has left, and another one helps. */
@@ -150,7 +150,7 @@ static void recalling(int index)
         take_if(randws_pop(&pool, ABT_POOL_CONTEXT_OWNER_PRIMARY));
     } else {
         model_linger(60);
-        take_if(abti_loot_find(&pool, es->index));
+        take_if(abti_stolen_find(&pool, es->index));
     }
 }
 
@@ -166,7 +166,7 @@ static int remove_unit(abti_unit *unit)
         return ABT_SUCCESS;
     do {
         abti_pool_lock(abti_es_self, &pool);
-        found = abti_loot_remove_locked(&pool, unit, &busy);
+        found = abti_stolen_remove_locked(&pool, unit, &busy);
         abti_pool_unlock(abti_es_self, &pool);
     } while (!found && busy);
     return found ? ABT_SUCCESS : ABT_ERR_POOL;
@@ -192,7 +192,7 @@ static void removing(int index)
 static void after(void)
 {
     int left = (int)abti_ring_size(&pool.ring), boxed = 0;
-    for (int i = 0; i < ABTI_LOOT_BOXES && pool.boxes; i++) {
+    for (int i = 0; i < ABTI_STOLEN_BOXES && pool.boxes; i++) {
         boxed += (int)pool.boxes[i].num;
         model_assert((pool.boxes[i].num > 0) == ((pool.filled & (uint64_t)1 << i) != 0));
         model_assert(!pool.boxes[i].lock.word);
@@ -204,7 +204,7 @@ static void after(void)
     }
     model_assert(left + boxed + taken == known);
     abti_ring_fini(&pool.ring);
-    abti_loot_fini(&pool);
+    abti_stolen_fini(&pool);
 }
 
 const struct model_program model_programs[] = {
