@@ -111,13 +111,13 @@ abt_sources = \
 	src/pool/pool.c \
 	src/pool/queue.c \
 	src/pool/randws.c \
+	src/pool/request.c \
 	src/pool/ring.c \
 	src/pool/shortage.c \
 	src/pool/stolen.c \
 	src/pool/thief.c \
 	src/pool/thief_policy.c \
 	src/pool/user.c \
-	src/pool/wish.c \
 	src/rt/config.c \
 	src/rt/handle.c \
 	src/rt/kvconf.c \

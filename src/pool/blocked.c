@@ -2,7 +2,7 @@
 #include "pool/blocked.h"
 
 #include "base/assert.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 
 /* acquire: pairs with the last store in abti_pool_drop_keeper, which has emptied the pair that the keeper gets. */
 static bool try_keep(struct abti_blocked *b, abti_es *es)

@@ -110,7 +110,8 @@ ABTI_INLINE void abti_pool_leave(abti_es *es, abti_pool *pool, bool biased)
 int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
 /*
- * Ends a push for which somebody waits: it answers a wish or a gift, unlocks, and wakes a sleeper. Returns ABT_SUCCESS.
+ * Ends a push for which somebody waits: it answers a request or a gift, unlocks, and wakes a sleeper. Returns
+ * ABT_SUCCESS.
  */
 int abti_pool_end_push(abti_pool *pool);
 
@@ -132,7 +133,7 @@ ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *uni
         abti_queue_push(&pool->inbox, unit);
     else
         abti_ring_push(&pool->ring, unit, (context & ABTI_POOL_TO_HEAD) != 0);
-    if (is_fifo ? abti_pool_has_parked(pool) : abti_pool_is_awaited(pool)) /* A FIFO gets no wishes. */
+    if (is_fifo ? abti_pool_has_parked(pool) : abti_pool_is_awaited(pool)) /* A FIFO gets no requests. */
         return abti_pool_end_push(pool);
     abti_pool_leave(es, pool, biased);
     return ABT_SUCCESS;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/assert.h"
 #include "pool/pool_impl.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
 {

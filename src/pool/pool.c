@@ -8,7 +8,7 @@
 #include "pool/blocked.h"
 #include "pool/builtin.h"
 #include "pool/pool_impl.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 #include "rt/rt.h"
 #include "unit/ledger.h"
 

@@ -92,13 +92,13 @@ enum { ABTI_STOLEN_BOXES = 64, ABTI_STOLEN_UNITS = 12 };
 
 /*
  * Lines of 64 bytes, by the threads that write them while streams work; a blank line begins the next. Thieves and
- * creators read what is constant, and would else wait for the line each time that a wish is left there, or a stream
+ * creators read what is constant, and would else wait for the line each time that a request is left there, or a stream
  * goes to sleep. A push or a pop by the lock writes one line, that of the lock, and reads others that nobody writes
  * while all are busy.
  */
 struct ABT_pool_opaque {
     struct abti_queue queue;      /* of a private FIFO: its host uses it; without one it is guarded by lock */
-    _Atomic(uintptr_t) wish;      /* a wish for a unit of the ring, or the gift of one, see pool/wish.h */
+    _Atomic(uintptr_t) request;   /* a steal request for a unit of the ring, or the gift of one, see pool/request.h */
     size_t num_coming;            /* lock: how many of the sleepers were woken and are still to take a unit */
     const abti_sched *host_sched; /* lock: the scheduler for which the host has become that */
 
@@ -208,7 +208,7 @@ ABTI_INLINE bool abti_pool_is_user(const abti_pool *pool)
     return pool->form == ABTI_POOL_USER;
 }
 
-/* Whether it answers wishes, see pool/wish.h. */
+/* Whether it answers requests, see pool/request.h. */
 ABTI_INLINE bool abti_pool_answers(const abti_pool *pool)
 {
     return pool->form == ABTI_POOL_RANDWS;
@@ -224,19 +224,19 @@ ABTI_INLINE bool abti_pool_has_parked(abti_pool *pool)
 }
 
 /*
- * Whether somebody sleeps until a unit comes, asks for one or offers one. relaxed: the caller holds the lock; a wish
+ * Whether somebody sleeps until a unit comes, asks for one or offers one. relaxed: the caller holds the lock; a request
  * that it misses is answered later.
  */
 ABTI_INLINE bool abti_pool_is_awaited(abti_pool *pool)
 {
     uintptr_t parked = (uintptr_t)abti_load_relaxed(&pool->parked.first);
-    return ABTI_UNLIKELY((parked | abti_load_relaxed(&pool->wish)) != 0);
+    return ABTI_UNLIKELY((parked | abti_load_relaxed(&pool->request)) != 0);
 }
 
 /* Whether somebody asks for a unit or offers one. relaxed: it is a hint. */
 ABTI_INLINE bool abti_pool_is_asked(abti_pool *pool)
 {
-    return ABTI_UNLIKELY(abti_load_relaxed(&pool->wish) != 0);
+    return ABTI_UNLIKELY(abti_load_relaxed(&pool->request) != 0);
 }
 
 /* For assertions: the caller holds the pool's lock, by the bias, or it is held by spin. */

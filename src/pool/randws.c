@@ -8,7 +8,7 @@
  */
 #include "pool/stolen.h"
 #include "pool/pool_impl.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 
 /* Pushes when the ring is full or has more units behind its tail. It is out of line, since it calls others. */
 static ABTI_NOINLINE void push_beside(abti_pool *pool, abti_unit *unit, bool to_head)
@@ -40,7 +40,7 @@ static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
 static bool randws_is_empty(abti_pool *pool)
 {
     /* relaxed: a racy read; abti_parking_enter looks again under the lock */
-    return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->wish) & ABTI_WISH_GIFT) &&
+    return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->request) & ABTI_REQUEST_GIFT) &&
            abti_stolen_is_empty(pool);
 }
 

@@ -6,7 +6,7 @@
 #include "pool/builtin.h"
 #include "pool/stolen.h"
 #include "pool/pool_impl.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 
 /*
  * Whether the thief leaves the pools of others alone for now. It does not even look at them, since each look would cost

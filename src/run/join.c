@@ -6,7 +6,7 @@
 #include "os/clock.h"
 #include "run/sched.h"
 #include "pool/builtin.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 #include "run/block.h"
 #include "run/child.h"
 #include "run/yield.h"

@@ -3,7 +3,7 @@
 
 #include "run/sched.h"
 #include "pool/builtin.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 #include "run/end.h"
 #include "run/join.h"
 #include "run/parent.h"

@@ -9,7 +9,7 @@
 #include "pool/blocked.h"
 #include "pool/builtin.h"
 #include "pool/stolen.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 #include "rt/rt.h"
 #include "rt/timers.h"
 #include "unit/exceptions.h"

@@ -12,7 +12,7 @@
 #include "pool/make.c"
 #include "pool/parking.c"
 #include "pool/pool.c"
-#include "pool/wish.c"
+#include "pool/request.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 

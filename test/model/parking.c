@@ -14,7 +14,7 @@
 #include "pool/parking.c"
 #include "pool/pool.c"
 #include "pool/user.c"
-#include "pool/wish.c"
+#include "pool/request.c"
 #include "run/sched.c"
 #include "stream/events.c"
 #include "idle/idle.c"

@@ -19,7 +19,7 @@
 #include "pool/pool.c"
 #include "pool/queue.c"
 #include "pool/ring.c"
-#include "pool/wish.c"
+#include "pool/request.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 

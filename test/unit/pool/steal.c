@@ -12,7 +12,7 @@
 #include "pool/builtin.h"
 #include "pool/stolen.h"
 #include "pool/thief.h"
-#include "pool/wish.h"
+#include "pool/request.h"
 #include "tap.h"
 #include "wait/cpus.h"
 
@@ -48,7 +48,7 @@ static abti_unit *ask(void)
 {
     abti_unit *unit = NULL;
     ok(abti_pool_ask(pool, &unit, NULL, 0), "nobody else asks");
-    ok(!abti_load_relaxed(&pool->wish), "the wish does not stay");
+    ok(!abti_load_relaxed(&pool->request), "the request does not stay");
     return unit;
 }
 
@@ -62,11 +62,11 @@ static void test_alone(void)
     abti_store_relaxed(&pool->lock.owner, NULL);
     is_int(pool->ops->size(pool), UNITS, "all units are still there");
 
-    struct abti_wish other = {.unit = NULL};
-    abti_store_relaxed(&pool->wish, (uintptr_t)&other);
+    struct abti_steal_request other = {.unit = NULL};
+    abti_store_relaxed(&pool->request, (uintptr_t)&other);
     abti_unit *unit = units[0];
-    ok(!abti_pool_ask(pool, &unit, NULL, 0) && !unit, "who finds another wish there goes without");
-    ok(abti_load_relaxed(&pool->wish) == (uintptr_t)&other, "and leaves it");
+    ok(!abti_pool_ask(pool, &unit, NULL, 0) && !unit, "who finds another request there goes without");
+    ok(abti_load_relaxed(&pool->request) == (uintptr_t)&other, "and leaves it");
     answer();
     ok(abti_load_relaxed(&other.unit) == units[0], "granted is what stands at the tail");
     is_int(pool->ops->size(pool), UNITS - 1, "and is in the pool no longer");
@@ -74,17 +74,17 @@ static void test_alone(void)
     abti_unit *head = pop();
     ok(head == units[UNITS - 1], "the newest is at the head");
     abti_store_relaxed(&other.unit, NULL);
-    abti_store_relaxed(&pool->wish, (uintptr_t)&other);
+    abti_store_relaxed(&pool->request, (uintptr_t)&other);
     answer();
     ok(!abti_load_relaxed(&other.unit), "the last one is not granted");
     push(head);
     ok(abti_load_relaxed(&other.unit) == units[1], "a push grants the one that was there before");
-    ok(!abti_load_relaxed(&pool->wish), "and its wish is over");
+    ok(!abti_load_relaxed(&pool->request), "and its request is over");
     push(units[0]);
     push(units[1]);
 
     abti_store_relaxed(&other.unit, NULL);
-    abti_store_relaxed(&pool->wish, (uintptr_t)&other);
+    abti_store_relaxed(&pool->request, (uintptr_t)&other);
     head = pop();
     ok(abti_load_relaxed(&other.unit) == units[2], "a pop grants, too");
     push(units[2]);
@@ -152,12 +152,12 @@ static void test_rests(void)
     abti_store_relaxed(&pool->server, NULL);
 
     /* Another thief asks. */
-    struct abti_wish wish = {.unit = NULL};
-    abti_store_relaxed(&pool->wish, (uintptr_t)&wish);
+    struct abti_steal_request request = {.unit = NULL};
+    abti_store_relaxed(&pool->request, (uintptr_t)&request);
     abti_store_relaxed(&pool->lock.owner, &other);
     ok(!abti_steal(&thief, pool), "a thief leaves a pool alone where another one asks");
-    ok(!abti_load_relaxed(&wish.unit), "and grants nothing");
-    abti_store_relaxed(&pool->wish, 0);
+    ok(!abti_load_relaxed(&request.unit), "and grants nothing");
+    abti_store_relaxed(&pool->request, 0);
     abti_store_relaxed(&pool->lock.owner, NULL);
 }
 
@@ -255,7 +255,7 @@ static bool give(abti_unit *unit)
     abti_store_relaxed(&pool->lock.owner, &somebody);
     bool given = abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
     abti_store_relaxed(&pool->lock.owner, NULL);
-    ok(!abti_load_relaxed(&pool->wish), "the gift does not stay");
+    ok(!abti_load_relaxed(&pool->request), "the gift does not stay");
     return given;
 }
 
@@ -263,7 +263,7 @@ static bool give(abti_unit *unit)
 static void offer(struct abti_gift *gift, abti_unit *unit)
 {
     *gift = (struct abti_gift){.unit = unit, .context = ABT_POOL_CONTEXT_OP_THREAD_RESUME};
-    abti_store_relaxed(&pool->wish, (uintptr_t)gift | ABTI_WISH_GIFT);
+    abti_store_relaxed(&pool->request, (uintptr_t)gift | ABTI_REQUEST_GIFT);
 }
 
 static void test_gifts(void)
@@ -274,13 +274,13 @@ static void test_gifts(void)
     ok(!give(unit), "nobody accepts it");
     ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "nobody is busy with the pool");
     is_int(pool->ops->size(pool), UNITS - 1, "the unit is still the giver's");
-    struct abti_wish wish = {.unit = NULL};
-    abti_store_relaxed(&pool->wish, (uintptr_t)&wish);
+    struct abti_steal_request request = {.unit = NULL};
+    abti_store_relaxed(&pool->request, (uintptr_t)&request);
     abti_store_relaxed(&pool->lock.owner, (struct abti_bias_user *)&gift);
     ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "somebody asks");
     abti_store_relaxed(&pool->lock.owner, NULL);
-    ok(abti_load_relaxed(&pool->wish) == (uintptr_t)&wish, "and goes on asking");
-    abti_store_relaxed(&pool->wish, 0);
+    ok(abti_load_relaxed(&pool->request) == (uintptr_t)&request, "and goes on asking");
+    abti_store_relaxed(&pool->request, 0);
 
     abti_pool_count_entered(abti_es_self, pool);
     offer(&gift, unit);
@@ -291,7 +291,7 @@ static void test_gifts(void)
     ok(abti_load_relaxed(&gift.state) == ABTI_GIFT_OFFERED, "not accepted while somebody sleeps, who is to be woken");
     is_int(abti_pool_total_size(pool), UNITS, "in the total size it is");
     answer();
-    ok(abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE && !abti_load_relaxed(&pool->wish), "accepted");
+    ok(abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE && !abti_load_relaxed(&pool->request), "accepted");
     is_int(pool->ops->size(pool), UNITS, "it is in the pool");
     is_int(abti_pool_num_blocked(pool), 0, "and blocked no longer");
     ok(abti_steal(&(struct abti_robber){.random = 1}, pool) == unit, "at the tail");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wishes and gifts: pool/wish.c with the ring of a RANDWS pool and its biased lock as they are. A thief asks, a waker
- * gives, and the stream that holds the lock, by its bias, answers after a push. Each unit comes to one, who sees what
- * was done before it was pushed or offered, and nobody touches a wish or a gift when its frame is left.
+ * Requests and gifts: pool/request.c with the ring of a RANDWS pool and its biased lock as they are. A thief asks, a
+ * waker gives, and the stream that holds the lock, by its bias, answers after a push. Each unit comes to one, who sees
+ * what was done before it was pushed or offered, and nobody touches a request or a gift when its frame is left.
  */
 #define MODEL_REAL_POOLS
 #include "units.h"
@@ -14,12 +14,12 @@
 #include "pool/pool.c"
 #include "pool/randws.c"
 #include "pool/ring.c"
-#include "pool/wish.c"
+#include "pool/request.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 
-const char model_name[] = "wish";
-const char *const model_subjects[] = {"src/pool/wish.c", 0};
+const char model_name[] = "request";
+const char *const model_subjects[] = {"src/pool/request.c", 0};
 
 enum { UNITS = 4 };
 
@@ -130,7 +130,7 @@ static void both(int index)
 
 static void after(void)
 {
-    model_assert(!pool.wish);
+    model_assert(!pool.request);
     int in_ring = (int)abti_ring_size(&pool.ring), taken = 0;
     for (int i = 0; i < UNITS; i++)
         taken += got[i];
@@ -149,7 +149,7 @@ const struct model_program model_programs[] = {
 const struct model_kept model_kept[] = {
     {"abti_pool_ask", "&none", "release", "the sources say that an acquire is of no use; there is no swap without it"},
     {"abti_pool_ask", "&none", "failure relaxed", "likewise"},
-    {"abti_pool_ask", "&mine", NULL, "likewise: the wish is the caller's own, or the unit orders what follows"},
+    {"abti_pool_ask", "&mine", NULL, "likewise: the request is the caller's own, or the unit orders what follows"},
     {"abti_pool_give", "&none", "release", "likewise"},
     {"abti_pool_give", "&none", "failure relaxed", "likewise"},
     {"abti_pool_give", "&mine", NULL, "likewise: the gift is the caller's own, or DONE orders what follows"},

@@ -5,12 +5,12 @@
  * next holds the pool's lock, for a push, a join or a pick, hands a unit out. Only if none does for a while, the thief
  * takes a unit itself.
  *
- * The wish is on its thief's stack, until it is granted or taken back. The holder is the thread that holds the pool's
- * lock.
+ * The steal request is on its thief's stack, until it is granted or taken back. The holder is the thread that holds the
+ * pool's lock.
  *
- *   pool->wish   NULL -> a wish   by its thief
- *                a wish -> NULL   by its thief, which takes it back, or by the holder, which then grants it
- *   wish->unit   NULL -> a unit   by the same holder; a thief that cannot take its wish back waits for it
+ *   pool->request   NULL -> a request   by its thief
+ *                   a request -> NULL   by its thief, which takes it back, or by the holder, which then grants it
+ *   request->unit   NULL -> a unit      by the same holder; a thief that cannot take its request back waits for it
  *
  * A unit that was handed out is out of the pool, as if the thief had popped it. Others that the thief wants beside it
  * are put into its box meanwhile.
@@ -18,28 +18,29 @@
  * Likewise a thread that wakes a unit of such a pool offers it first, and the stream that next holds the lock pushes
  * it:
  *
- *   pool->wish   NULL -> a gift         by its giver
- *                a gift -> NULL         by its giver, which has withdrawn it, or by the holder
- *   gift->state  OFFERED -> ACCEPTED    by the holder that has taken it off the pool
- *                OFFERED -> WITHDRAWN   by its giver, after a while
- *                ACCEPTED -> DONE       by the same holder, when it has pushed the unit
- *                WITHDRAWN -> DONE      by the holder that has taken it off the pool meanwhile: the unit is the giver's
+ *   pool->request   NULL -> a gift         by its giver
+ *                   a gift -> NULL         by its giver, which has withdrawn it, or by the holder
+ *   gift->state     OFFERED -> ACCEPTED    by the holder that has taken it off the pool
+ *                   OFFERED -> WITHDRAWN   by its giver, after a while
+ *                   ACCEPTED -> DONE       by the same holder, when it has pushed the unit
+ *                   WITHDRAWN -> DONE      by the holder that has taken it off the pool meanwhile: the unit is its
+ *                                          giver's
  *
  * The pool may be freed as soon as its last unit has ended. So a giver looks at its gift alone until it has withdrawn
  * that: the unit is blocked then, and the pool is there. It leaves its frame when it has taken the gift off the pool
  * itself, or sees DONE.
  *
- * A pool has one wish or gift at a time. Bit 0 of the word says which.
+ * A pool has one request or gift at a time. Bit 0 of the word says which.
  */
-#ifndef ABTI_POOL_WISH_H
-#define ABTI_POOL_WISH_H
+#ifndef ABTI_POOL_REQUEST_H
+#define ABTI_POOL_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/compiler.h"
 #include "rt/types.h"
 
-struct abti_wish {
+struct abti_steal_request {
     _Atomic(abti_unit *) unit;
     struct abti_stolen *box; /* the thief's, which is locked and gets `more` units, see pool/stolen.h; NULL: none */
     unsigned more;
@@ -53,7 +54,7 @@ struct abti_gift {
 
 enum { ABTI_GIFT_OFFERED, ABTI_GIFT_ACCEPTED, ABTI_GIFT_WITHDRAWN, ABTI_GIFT_DONE };
 
-enum { ABTI_WISH_GIFT = 1 };
+enum { ABTI_REQUEST_GIFT = 1 };
 
 /*
  * Hands out a unit if somebody asks for one and another one is left, or pushes one that is offered. The caller holds
