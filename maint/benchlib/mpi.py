@@ -2,7 +2,7 @@
 """maint/bench --mpi: messages of 8 bytes from one native thread to many ULTs, by libabtmpi, in microseconds there and back.
 Bare is a plain thread without ULTs. And how much faster a stencil of two processes is whose 8 blocks are ULTs than one that
 waits for all messages and then computes, when a message takes as long as a step computes: a third process delays them.
-One-sided operations, bare and by ULTs, have rows of their own.
+One-sided operations, bare and by ULTs, have rows of their own, and 1,000 receives by ULTs and by continuations.
 Each number is the median of rounds.
 
     maint/bench --mpi              in full, some 14 minutes
@@ -44,7 +44,10 @@ CALLS = [("fetch", "MPI_Fetch_and_op, MPI_Win_flush"), ("put", "MPI_Put, MPI_Win
 ONE_SIDED = [(f"{call}, {by}", who, [word]) for word, call in CALLS
              for by, who in [("bare", BARE), ("1 ULT", ONE), ("256 ULTs", ["ult", "256"])]
              if word != "lock" or who[1] == "1"]  # a process has one lock of a window at a time
-PROGRAMS = [("messages", ROWS), ("onesided", ONE_SIDED)]
+# Likewise of continuations.c.
+CONTINUED = [(f"1,000 receives by {whom}{unit}", [by, "1000"], [word]) for word, unit in [("time", ""), ("memory", ", KiB")]
+             for whom, by in [("ULTs", "ult"), ("continuations", "continuation")]]
+PROGRAMS = [("messages", ROWS), ("onesided", ONE_SIDED), ("continuations", CONTINUED)]
 STENCIL = ["-b", "8", "-n", "40", "-w", "5000", "-d", "5000", "-o"]
 VARIABLES = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
              "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -70,7 +73,7 @@ def build(release, mpi, name):
     OUT.mkdir(parents=True, exist_ok=True)
     target = OUT / f"{name}_{mpi}"
     programs.run(["cc", "-O2", "-g", "-Wall", "-Wextra", f"-I{release / 'include'}", f"-I{programs.TOP / 'include'}",
-                  *variable(release, f"{mpi}_CPPFLAGS"), SOURCES / f"{name}.c", "-o", target, f"-L{release / '.libs'}", "-Wl,--no-as-needed",
+                  f"-I{programs.TOP / 'addons' / 'mpi' / 'include'}", *variable(release, f"{mpi}_CPPFLAGS"), SOURCES / f"{name}.c", "-o", target, f"-L{release / '.libs'}", "-Wl,--no-as-needed",
                   f"-labtmpi-{mpi}", "-labt", *variable(release, f"{mpi}_LIBS"), "-lpthread"])
     return target
 
@@ -130,7 +133,7 @@ def measure_all(given):
 def table(data):
     found = list(data["times"])
     rows = ["| microseconds | " + " | ".join(NAMES[mpi] for mpi in found) + " |", "|---|" + "---:|" * len(found)]
-    for name, _, _ in ROWS + ONE_SIDED:
+    for name, _, _ in [row for _, rows_of in PROGRAMS for row in rows_of]:
         times = [data["times"][mpi].get(name) for mpi in found]
         rows.append(f"| {name} | " + " | ".join("over a minute a run" if t is None else f"{t:.3f}" for t in times) + " |")
     faster = [data["faster"][mpi] for mpi in found]
