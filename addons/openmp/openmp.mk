@@ -15,17 +15,17 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/api/routines.h \
 	addons/openmp/src/export.h \
 	addons/openmp/src/gomp/gomp.h \
+	addons/openmp/src/gomp/loop.c \
+	addons/openmp/src/gomp/sections.c \
 	addons/openmp/src/gomp/target.c \
 	addons/openmp/src/icv/affinity.c \
 	addons/openmp/src/icv/icv.c \
 	addons/openmp/src/icv/icv.h \
 	addons/openmp/src/icv/places.c \
 	addons/openmp/src/icv/places.h \
-	addons/openmp/src/loop/loop.c \
 	addons/openmp/src/loop/ordered.c \
 	addons/openmp/src/loop/range.c \
 	addons/openmp/src/loop/range.h \
-	addons/openmp/src/loop/sections.c \
 	addons/openmp/src/loop/share.c \
 	addons/openmp/src/loop/share.h \
 	addons/openmp/src/omp.h \

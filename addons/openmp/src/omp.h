@@ -9,7 +9,7 @@
  *   parallel.c  regions: how many members, who runs what
  *   relay.c     regions in regions whose members need no threads; relay.h names the other files of them
  * loop/, what members divide among them:
- *   share.c     work-sharing constructs; loop.c and sections.c are their faces
+ *   share.c     work-sharing constructs
  *   range.c     numbers that members divide among them: of chunks, and of parts of a taskloop
  *   ordered.c   ordered, and doacross loops
  * task/, tasks: tasks.h names the files
@@ -27,6 +27,8 @@
  *   alloc.c     allocators,
  *   device.c    and those for devices
  * gomp/, what the programs of gcc call:
+ *   loop.c      loops
+ *   sections.c  sections, single and scope
  *   target.c    device constructs, which run on the host; teams on the host
  *
  * gomp/gomp.h has the prototypes of what compilers call; gomp/abtomp.map its versions.
