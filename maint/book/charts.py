@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of the pages that are drawn from the tables of its pages: a panel for each name in the first column, a line for
-each way, over the number of streams. A page asks for one by <!-- picture NAME.svg: TITLE --> behind the table."""
+"""Pictures of the pages, drawn from the tables in them: a panel for each name in the first column, a line for each way,
+over the number of streams. A page asks for one by <!-- picture NAME.svg: TITLE --> behind the table."""
 
 import html
 import math

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "watch/probes.h"
 #include "watch/trace.h"
 
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include "stream/helper.h"
 #include "unit/unit.h"
 #include "wait/pause.h"
+#include "watch/probes.h"
 
 enum { RING = 1 << 15, WRITE_PERIOD_NS = 10000000, SETTLE_NS = 1000000 };
 
