@@ -16,8 +16,10 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/export.h \
 	addons/openmp/src/gomp/gomp.h \
 	addons/openmp/src/gomp/loop.c \
+	addons/openmp/src/gomp/region.c \
 	addons/openmp/src/gomp/sections.c \
 	addons/openmp/src/gomp/target.c \
+	addons/openmp/src/gomp/task.c \
 	addons/openmp/src/icv/affinity.c \
 	addons/openmp/src/icv/icv.c \
 	addons/openmp/src/icv/icv.h \

@@ -352,6 +352,18 @@ bool abtomp_thread_start(struct abtomp_member *member, void *(*main)(void *), bo
  */
 void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_member *me));
 
+/* -- parallel.c -- */
+
+/*
+ * Runs fn by a team; how many members it had. `num` is what the program says, 0 if nothing. The lower three bits of the
+ * flags are the clause proc_bind. `reductions` are those of tasks, NULL if there are none.
+ */
+int abtomp_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags, uintptr_t *reductions);
+
+/* The same, but the caller itself runs fn for member 0 between the two. */
+void abtomp_parallel_start(void (*fn)(void *), void *data, unsigned num);
+void abtomp_parallel_end(void);
+
 /* -- affinity.c -- */
 
 /* Binds a root, and a member that begins, to its place, and displays where it is, if the environment says so. */
@@ -382,6 +394,18 @@ void abtomp_watch_in_child(void);
 
 /* -- cancel.c -- */
 
+/* What a program cancels: the region, the loop or the sections, or the task group. */
+enum abtomp_cancellable { ABTOMP_CANCEL_REGION, ABTOMP_CANCEL_SHARE, ABTOMP_CANCEL_GROUP };
+
+/* Cancels it. False: programs may not, here. */
+bool abtomp_cancel(enum abtomp_cancellable which);
+
+/* Whether the caller is to leave it. */
+bool abtomp_is_cancelled(enum abtomp_cancellable which);
+
+/* A barrier that ends when the region is cancelled (true), too. */
+bool abtomp_barrier_cancel(struct abtomp_member *me);
+
 bool abtomp_barrier_is_cancelled(const struct abtomp_team *team);
 
 /* The next region is not cancelled. */
@@ -404,6 +428,16 @@ void abtomp_shares_clear(struct abtomp_team *team);
 /* What a member has for tasks: an implicit task begins, the team is freed. */
 void abtomp_tasks_begin(struct abtomp_tasks *own);
 void abtomp_tasks_free(struct abtomp_tasks *own);
+
+/* Makes a task, or runs it at once. The flags are in tasks.h. */
+void abtomp_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
+                 unsigned flags, void **depend, int priority, void *detach);
+
+/* Waits for the children of the task that runs. */
+void abtomp_taskwait(void);
+
+/* Runs another task, if there is one. */
+void abtomp_taskyield(void);
 
 /* Runs the tasks that a team of one has left. */
 void abtomp_tasks_drain(struct abtomp_member *me);
@@ -446,11 +480,24 @@ void abtomp_numbers_free(struct abtomp_member *me);
 
 /* -- group.c -- */
 
-/* Makes the copies of `num` members. */
+/* Makes the copies of `num` members, and frees them. */
 void abtomp_reductions_make(uintptr_t *reductions, int num);
+void abtomp_reductions_free(const uintptr_t *reductions);
+
+/* The end of a construct with reductions: one member has put the copies together. */
+void abtomp_reductions_end(struct abtomp_member *me, bool is_cancelled);
+
+/* Replaces addresses by those of the caller's copies; the first `num_originals` originals are stored behind them. */
+void abtomp_reductions_find(struct abtomp_member *me, size_t num, size_t num_originals, void **addresses);
 
 /* Begins a task group; `reductions` may be NULL. */
 void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions);
+
+/* The innermost group gets reductions. */
+void abtomp_group_reduce(struct abtomp_member *me, uintptr_t *reductions);
+
+/* The innermost group ends, when its tasks have. */
+void abtomp_group_await(struct abtomp_member *me);
 
 /* The member has no task group any more. */
 void abtomp_group_end(struct abtomp_member *me);

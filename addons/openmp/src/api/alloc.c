@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gomp/gomp.h"
 #include "api/routines.h"
 
 /* The keys and values of traits, and handles, by their numbers in the interface. */
@@ -228,17 +227,6 @@ void *omp_realloc(void *memory, size_t size, uintptr_t allocator, uintptr_t form
     memcpy(larger, memory, size < block->size ? size : block->size);
     omp_free(memory, former);
     return larger;
-}
-
-/* What compilers make of the clause and the directive `allocate`. */
-void *GOMP_alloc(size_t alignment, size_t size, uintptr_t allocator)
-{
-    return omp_aligned_alloc(alignment, size, allocator);
-}
-
-void GOMP_free(void *memory, uintptr_t allocator)
-{
-    omp_free(memory, allocator);
 }
 
 /* ---- Fortran ----------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* Loops, as compilers ask for them: by functions for each kind of schedule, of long and of unsigned long long. */
 #include "loop/share.h"
 
+#include <stdarg.h>
 #include "gomp/gomp.h"
 
 typedef unsigned long long ull;
@@ -219,6 +220,52 @@ NEXT(ordered_dynamic, next_ordered)
 NEXT(ordered_guided, next_ordered)
 NEXT(ordered_runtime, next_ordered)
 
+/* -- Iterations that wait for others -- */
+
+void GOMP_ordered_start(void)
+{
+    abtomp_ordered_await(abtomp_self());
+}
+
+/* The turn is passed when the chunk has ended. */
+void GOMP_ordered_end(void)
+{
+}
+
+void GOMP_doacross_post(long *at)
+{
+    abtomp_doacross_post(abtomp_self(), (const uint64_t *)(const void *)at);
+}
+
+void GOMP_doacross_ull_post(ull *at)
+{
+    abtomp_doacross_post(abtomp_self(), (const uint64_t *)(const void *)at);
+}
+
+/* The arguments are the iteration's numbers in all dimensions, of 8 bytes each. */
+#define AWAIT(first, type)                                                                                             \
+    struct abtomp_member *me = abtomp_self();                                                                          \
+    const struct abtomp_doacross *doacross = abtomp_doacross_of(me);                                                   \
+    if (!doacross || me->team->num == 1 || doacross->counts[0] <= (uint64_t)(first))                                   \
+        return;                                                                                                        \
+    uint64_t number = (uint64_t)(first);                                                                               \
+    va_list rest;                                                                                                      \
+    va_start(rest, first);                                                                                             \
+    for (unsigned i = 1; i < doacross->num_counts; i++)                                                                \
+        number = number * doacross->counts[i] + (uint64_t)va_arg(rest, type);                                          \
+    va_end(rest);                                                                                                      \
+    abtomp_doacross_await(me, (uint64_t)(first), number)
+
+void GOMP_doacross_wait(long first, ...)
+{
+    AWAIT(first, long);
+}
+
+void GOMP_doacross_ull_wait(ull first, ...)
+{
+    AWAIT(first, ull);
+}
+
 /* -- The end -- */
 
 void GOMP_loop_end_nowait(void)
@@ -235,8 +282,9 @@ void GOMP_loop_end(void)
 
 bool GOMP_loop_end_cancel(void)
 {
-    abtomp_share_leave(abtomp_self());
-    return GOMP_barrier_cancel();
+    struct abtomp_member *me = abtomp_self();
+    abtomp_share_leave(me);
+    return abtomp_barrier_cancel(me);
 }
 
 /* -- Regions that are a loop -- */

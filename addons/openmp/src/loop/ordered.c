@@ -2,10 +2,8 @@
 /* ordered, in its two forms: turns of chunks, and iterations that wait for others (doacross). */
 #include "loop/share.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gomp/gomp.h"
 
 /* -- Turns -- */
 
@@ -52,16 +50,10 @@ void abtomp_ordered_pass(struct abtomp_member *me)
     me->first = me->end;
 }
 
-void GOMP_ordered_start(void)
+void abtomp_ordered_await(struct abtomp_member *me)
 {
-    struct abtomp_member *me = abtomp_self();
     if (me->share && me->share->loop.is_ordered && !me->has_turn)
         await_turn(me);
-}
-
-/* The turn is passed when the chunk has ended. */
-void GOMP_ordered_end(void)
-{
 }
 
 /* -- Doacross -- */
@@ -72,24 +64,10 @@ void GOMP_ordered_end(void)
  * iteration has been posted if somebody had its chunk, and nobody has it now and is not as far. That takes a few words
  * of each member, however many iterations there are.
  */
-struct position {
-    ABTOMP_LINE _Atomic(uint64_t) next; /* the number of the next iteration that is not posted, plus 1. 0: not known
-                                           yet, all ones: the member has no chunk */
-    _Atomic(uint64_t) first, end;       /* of its chunk: constant as long as `next` is neither. Of the outermost loop */
-};
-
-struct abtomp_doacross {
-    unsigned num_counts;
-    const uint64_t *counts;  /* iterations of each loop */
-    uint64_t inner;          /* iterations in one of the outermost loop */
-    _Atomic(uint32_t) posts; /* changes with each post, and with each chunk */
-    struct position at[];    /* of the members */
-};
-
 struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int num)
 {
     const uint64_t *counts = loop->sink_counts;
-    size_t size = sizeof(struct abtomp_doacross) + (size_t)num * sizeof(struct position), line = 64;
+    size_t size = sizeof(struct abtomp_doacross) + (size_t)num * sizeof(struct abtomp_position), line = 64;
     size_t all = (size + loop->num_sinks * sizeof(counts[0]) + line - 1) / line * line;
     struct abtomp_doacross *doacross = aligned_alloc(_Alignof(struct abtomp_doacross), all);
     if (!doacross)
@@ -116,13 +94,7 @@ void abtomp_doacross_free(struct abtomp_doacross *doacross)
     free(doacross);
 }
 
-/* The doacross loop that the member is in; NULL: there is none. */
-static struct abtomp_doacross *doacross_of(const struct abtomp_member *me)
-{
-    return me->share ? me->share->doacross : NULL;
-}
-
-/* release, both: pairs with the acquires in is_passed and in await_post */
+/* release, both: pairs with the acquires in is_passed and in abtomp_doacross_await */
 static void set_next(struct abtomp_member *me, struct abtomp_doacross *doacross, uint64_t next)
 {
     atomic_store_explicit(&doacross->at[me->num].next, next, memory_order_release);
@@ -134,7 +106,7 @@ static void set_next(struct abtomp_member *me, struct abtomp_doacross *doacross,
 bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_member *, struct abtomp_share *))
 {
     struct abtomp_doacross *doacross = me->share->doacross;
-    struct position *at = &doacross->at[me->num];
+    struct abtomp_position *at = &doacross->at[me->num];
     /*
      * release: pairs with the acquire in is_taken, since `take` changes the share's `next`, and with the fence in
      * is_passed: who sees that the new chunk is taken, or its bounds, sees that this member does not say where it is
@@ -151,10 +123,9 @@ bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_m
     return has_some;
 }
 
-static void post_at(const uint64_t *at)
+void abtomp_doacross_post(struct abtomp_member *me, const uint64_t *at)
 {
-    struct abtomp_member *me = abtomp_self();
-    struct abtomp_doacross *doacross = doacross_of(me);
+    struct abtomp_doacross *doacross = abtomp_doacross_of(me);
     if (!doacross || doacross->counts[0] <= at[0])
         return;
     uint64_t number = at[0];
@@ -181,7 +152,7 @@ static bool is_taken(struct abtomp_share *share, uint64_t outer)
 }
 
 /* Whether the member has nothing to do with the iteration, or has posted it. */
-static bool is_passed(const struct position *at, uint64_t outer, uint64_t number)
+static bool is_passed(const struct abtomp_position *at, uint64_t outer, uint64_t number)
 {
     /* acquire: pairs with the release in set_next */
     uint64_t next = atomic_load_explicit(&at->next, memory_order_acquire), before;
@@ -203,7 +174,7 @@ static bool is_passed(const struct position *at, uint64_t outer, uint64_t number
 static bool is_posted(const struct abtomp_member *me, uint64_t outer, uint64_t number)
 {
     struct abtomp_share *share = me->share;
-    const struct position *at = share->doacross->at;
+    const struct abtomp_position *at = share->doacross->at;
     int num = me->team->num;
     if ((share->loop.kind & ~ABTOMP_CROSSES) == ABTOMP_STATIC)
         /* acquire: pairs with the release in set_next */
@@ -217,8 +188,7 @@ static bool is_posted(const struct abtomp_member *me, uint64_t outer, uint64_t n
     return true;
 }
 
-/* Waits until the iteration with that number is posted, which is in iteration `outer` of the outermost loop. */
-static void await_post(struct abtomp_member *me, uint64_t outer, uint64_t number)
+void abtomp_doacross_await(struct abtomp_member *me, uint64_t outer, uint64_t number)
 {
     struct abtomp_doacross *doacross = me->share->doacross;
     for (;;) {
@@ -228,38 +198,4 @@ static void await_post(struct abtomp_member *me, uint64_t outer, uint64_t number
             return;
         abtomp_wait(&doacross->posts, posts, me->team, me->team->num);
     }
-}
-
-void GOMP_doacross_post(long *at)
-{
-    post_at((const uint64_t *)(const void *)at);
-}
-
-void GOMP_doacross_ull_post(unsigned long long *at)
-{
-    post_at((const uint64_t *)(const void *)at);
-}
-
-/* The arguments are the iteration's numbers in all dimensions, of 8 bytes each. */
-#define AWAIT(first, type)                                                                                             \
-    struct abtomp_member *me = abtomp_self();                                                                          \
-    struct abtomp_doacross *doacross = doacross_of(me);                                                                \
-    if (!doacross || me->team->num == 1 || doacross->counts[0] <= (uint64_t)(first))                                   \
-        return;                                                                                                        \
-    uint64_t number = (uint64_t)(first);                                                                               \
-    va_list rest;                                                                                                      \
-    va_start(rest, first);                                                                                             \
-    for (unsigned i = 1; i < doacross->num_counts; i++)                                                                \
-        number = number * doacross->counts[i] + (uint64_t)va_arg(rest, type);                                          \
-    va_end(rest);                                                                                                      \
-    await_post(me, (uint64_t)(first), number)
-
-void GOMP_doacross_wait(long first, ...)
-{
-    AWAIT(first, long);
-}
-
-void GOMP_doacross_ull_wait(unsigned long long first, ...)
-{
-    AWAIT(first, unsigned long long);
 }

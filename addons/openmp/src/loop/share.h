@@ -32,7 +32,6 @@ struct abtomp_loop {
 };
 
 struct abtomp_copies;
-struct abtomp_doacross;
 
 struct abtomp_share {
     _Atomic(uint32_t) stage;  /* of which construct it is, or may be next, and whether it is: see share.c */
@@ -73,8 +72,32 @@ void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, co
 
 /* -- ordered.c -- */
 
+/* Waits for the turn of the chunk, in an ordered loop. */
+void abtomp_ordered_await(struct abtomp_member *me);
+
 /* The member has ended its chunk: when it has had its turn, the next chunk has it. */
 void abtomp_ordered_pass(struct abtomp_member *me);
+
+/* How far a member is in such a loop: see ordered.c. */
+struct abtomp_position {
+    ABTOMP_LINE _Atomic(uint64_t) next; /* the number of the next iteration that is not posted, plus 1. 0: not known
+                                           yet, all ones: the member has no chunk */
+    _Atomic(uint64_t) first, end;       /* of its chunk: constant as long as `next` is neither. Of the outermost loop */
+};
+
+struct abtomp_doacross {
+    unsigned num_counts;
+    const uint64_t *counts;      /* iterations of each loop */
+    uint64_t inner;              /* iterations in one of the outermost loop */
+    _Atomic(uint32_t) posts;     /* changes with each post, and with each chunk */
+    struct abtomp_position at[]; /* of the members */
+};
+
+/* The loop that the member is in; NULL: there is none. */
+static inline struct abtomp_doacross *abtomp_doacross_of(const struct abtomp_member *me)
+{
+    return me->share ? me->share->doacross : NULL;
+}
 
 /* A loop of iterations that wait for others, for a team of that many members. */
 struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int num);
@@ -82,6 +105,12 @@ void abtomp_doacross_free(struct abtomp_doacross *doacross);
 
 /* Takes a chunk of such a loop by `take`, and says so to who waits. */
 bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_member *, struct abtomp_share *));
+
+/* The iteration with those numbers in all loops is posted. */
+void abtomp_doacross_post(struct abtomp_member *me, const uint64_t *at);
+
+/* Waits until the iteration with that number is posted, which is in iteration `outer` of the outermost loop. */
+void abtomp_doacross_await(struct abtomp_member *me, uint64_t outer, uint64_t number);
 
 /* -- group.c -- */
 

@@ -4,7 +4,6 @@
 #include "task/relief.h"
 
 #include <abt.h>
-#include "gomp/gomp.h"
 
 /* Looks by OMP_WAIT_POLICY=active: some milliseconds. */
 enum { ACTIVE_LOOKS = 200000 };
@@ -99,9 +98,4 @@ void abtomp_barrier(struct abtomp_member *me)
         return;
     }
     (void)abtomp_barrier_pass(me, false);
-}
-
-void GOMP_barrier(void)
-{
-    abtomp_barrier(abtomp_self());
 }

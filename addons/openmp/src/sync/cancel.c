@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancellation, with OMP_CANCELLATION; errors and warnings at run time.
+ * Cancellation, with OMP_CANCELLATION.
  *
  * Of a region: members that come to a barrier do not arrive any more, and those that wait there go on. So a barrier is
  * passed by all, or by none. What is left of it is removed when all members are back. Of a loop or of sections: the
@@ -8,13 +8,6 @@
  */
 #include "loop/share.h"
 #include "task/tasks.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "gomp/gomp.h"
-
-enum { WHICH_PARALLEL = 1, WHICH_LOOP = 2, WHICH_SECTIONS = 4, WHICH_TASKGROUP = 8 };
 
 /* The group that a task of the member belongs to, and not one that a construct has only for its reductions. */
 static struct abtomp_group *group_of(const struct abtomp_member *me)
@@ -31,15 +24,15 @@ static uint32_t read_cancelled(const struct abtomp_team *team)
     return atomic_load_explicit(&team->cancelled, memory_order_acquire);
 }
 
-bool GOMP_cancellation_point(int which)
+bool abtomp_is_cancelled(enum abtomp_cancellable which)
 {
     if (!abtomp_env.cancels)
         return false;
     struct abtomp_member *me = abtomp_self();
     uint32_t cancelled = read_cancelled(me->team);
-    if (which & (WHICH_LOOP | WHICH_SECTIONS))
+    if (which == ABTOMP_CANCEL_SHARE)
         return cancelled != 0;
-    if (which & WHICH_TASKGROUP)
+    if (which == ABTOMP_CANCEL_GROUP)
         return abtomp_task_is_cancelled(me, group_of(me)) || (cancelled & ABTOMP_CANCELLED_REGION);
     return cancelled & ABTOMP_CANCELLED_REGION;
 }
@@ -62,14 +55,14 @@ static void cancel_share(struct abtomp_team *team)
     atomic_fetch_or_explicit(&team->cancelled, ABTOMP_CANCELLED_SHARE, memory_order_release);
 }
 
-bool GOMP_cancel(int which, bool is_wanted)
+bool abtomp_cancel(enum abtomp_cancellable which)
 {
-    if (!abtomp_env.cancels || !is_wanted)
-        return GOMP_cancellation_point(which);
+    if (!abtomp_env.cancels)
+        return false;
     struct abtomp_member *me = abtomp_self();
-    if (which & (WHICH_LOOP | WHICH_SECTIONS)) {
+    if (which == ABTOMP_CANCEL_SHARE) {
         cancel_share(me->team);
-    } else if (which & WHICH_TASKGROUP) {
+    } else if (which == ABTOMP_CANCEL_GROUP) {
         struct abtomp_group *group = group_of(me);
         if (group)
             /* relaxed: as in abtomp_task_is_cancelled */
@@ -86,9 +79,8 @@ bool abtomp_barrier_is_cancelled(const struct abtomp_team *team)
     return atomic_load_explicit(&team->barriers, memory_order_acquire) & ABTOMP_BARRIER_CANCELLED;
 }
 
-bool GOMP_barrier_cancel(void)
+bool abtomp_barrier_cancel(struct abtomp_member *me)
 {
-    struct abtomp_member *me = abtomp_self();
     struct abtomp_team *team = me->team;
     if (team->num == 1) {
         abtomp_barrier(me);
@@ -105,23 +97,4 @@ void abtomp_cancel_clear(struct abtomp_team *team)
     atomic_store_explicit(abtomp_arrived(team), 0, memory_order_relaxed);
     atomic_fetch_and_explicit(&team->barriers, ~(uint32_t)ABTOMP_BARRIER_CANCELLED, memory_order_relaxed);
     abtomp_shares_clear(team);
-}
-
-/* The length is that of the message, or the largest size if it ends with a zero. */
-static void report_error(const char *kind, const char *message, size_t length)
-{
-    if (length == SIZE_MAX)
-        length = message ? strlen(message) : 0;
-    fprintf(stderr, "libabtomp: %s%s%.*s\n", kind, message ? ": " : "", (int)length, message ? message : "");
-}
-
-void GOMP_warning(const char *message, size_t length)
-{
-    report_error("error directive encountered", message, length);
-}
-
-void GOMP_error(const char *message, size_t length)
-{
-    report_error("fatal error: error directive encountered", message, length);
-    exit(EXIT_FAILURE);
 }

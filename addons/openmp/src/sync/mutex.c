@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mutual exclusion: critical, and atomic where the processor has no instruction for it. */
+/* Mutual exclusion. */
 #include "task/relief.h"
 
 #include <abt.h>
-#include "gomp/gomp.h"
-
-static _Atomic(uint32_t) unnamed, fallback;
 
 /* Pauses of all looks together, and between two looks at most: longer ones let the holder have it several times. */
 enum { PAUSES = 500, MOST_PAUSES = 128 };
@@ -69,35 +66,4 @@ void abtomp_users_lock(_Atomic(uint32_t) *mutex)
 void abtomp_mutex_wake(_Atomic(uint32_t) *mutex)
 {
     (void)ABTX_word_wake((const volatile void *)mutex, 1);
-}
-
-void GOMP_critical_start(void)
-{
-    abtomp_users_lock(&unnamed);
-}
-
-void GOMP_critical_end(void)
-{
-    abtomp_mutex_unlock(&unnamed);
-}
-
-/* The compiler makes a word of the size of a pointer for each name: its first half is the mutex. */
-void GOMP_critical_name_start(void **name)
-{
-    abtomp_users_lock((_Atomic(uint32_t) *)(void *)name);
-}
-
-void GOMP_critical_name_end(void **name)
-{
-    abtomp_mutex_unlock((_Atomic(uint32_t) *)(void *)name);
-}
-
-void GOMP_atomic_start(void)
-{
-    abtomp_mutex_lock(&fallback);
-}
-
-void GOMP_atomic_end(void)
-{
-    abtomp_mutex_unlock(&fallback);
 }

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "gomp/gomp.h"
 
 enum { COUNT = 0, SIZE = 1, ALIGNMENT = 2, COPIES = 2, NEXT = 4, END = 6, VARIABLES = 7, WORDS_EACH = 3 };
 
@@ -50,7 +49,7 @@ void abtomp_reductions_make(uintptr_t *reductions, int num)
     }
 }
 
-static void free_copies(const uintptr_t *reductions)
+void abtomp_reductions_free(const uintptr_t *reductions)
 {
     for (const uintptr_t *each = reductions; each; each = (const uintptr_t *)each[NEXT])
         free((void *)each[COPIES]);
@@ -113,11 +112,6 @@ void abtomp_group_end(struct abtomp_member *me)
 
 /* -- Of task groups -- */
 
-void GOMP_taskgroup_start(void)
-{
-    abtomp_group_begin(abtomp_self(), NULL);
-}
-
 static bool tasks_have_ended(struct abtomp_member *me, void *arg)
 {
     const struct abtomp_group *group = arg;
@@ -125,8 +119,7 @@ static bool tasks_have_ended(struct abtomp_member *me, void *arg)
     return abtomp_count_is_zero(&group->tasks);
 }
 
-/* The innermost group of the member ends, when its tasks have. */
-static void end_group(struct abtomp_member *me)
+void abtomp_group_await(struct abtomp_member *me)
 {
     struct abtomp_group *group = me->group;
     if (group && !tasks_have_ended(me, group)) {
@@ -136,22 +129,11 @@ static void end_group(struct abtomp_member *me)
     pop_group(me);
 }
 
-void GOMP_taskgroup_end(void)
+void abtomp_group_reduce(struct abtomp_member *me, uintptr_t *reductions)
 {
-    end_group(abtomp_self());
-}
-
-void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
-{
-    struct abtomp_member *me = abtomp_self();
     abtomp_reductions_make(reductions, me->team->num);
     if (me->group)
         me->group->reductions = reductions;
-}
-
-void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
-{
-    free_copies(reductions);
 }
 
 /*
@@ -162,16 +144,15 @@ void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
  * The copies stay as long as the region (abtomp_cancel_clear), since tasks of others use them, too.
  */
 
-void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
+void abtomp_reductions_end(struct abtomp_member *me, bool is_cancelled)
 {
-    struct abtomp_member *me = abtomp_self();
     const uintptr_t *reductions = me->group ? me->group->reductions : NULL;
-    end_group(me);
+    abtomp_group_await(me);
     if (is_cancelled)
         return;
     abtomp_barrier(me);
     if (me->num == 0)
-        free_copies(reductions);
+        abtomp_reductions_free(reductions);
 }
 
 /* -- The copies -- */
@@ -197,10 +178,8 @@ static bool find_copy(uintptr_t *reductions, const struct abtomp_member *me, uin
     return false;
 }
 
-/* Replaces addresses by those of the caller's copies; the first `num_originals` originals are stored behind them. */
-void GOMP_task_reduction_remap(size_t num, size_t num_originals, void **addresses)
+void abtomp_reductions_find(struct abtomp_member *me, size_t num, size_t num_originals, void **addresses)
 {
-    struct abtomp_member *me = abtomp_self();
     for (size_t i = 0; i < num; i++) {
         uintptr_t copy = 0, original = 0;
         bool is_found = false;

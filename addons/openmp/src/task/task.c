@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "gomp/gomp.h"
 #include "api/routines.h"
 
 /* -- Memory -- */
@@ -400,7 +399,7 @@ static void copy_data(void *to, void *from, void (*copy)(void *, void *), long s
         memcpy(to, from, (size_t)size);
 }
 
-/* What GOMP_task is asked for. */
+/* What abtomp_task is asked for. */
 struct request {
     void (*fn)(void *);
     void *data;
@@ -560,8 +559,8 @@ static __attribute__((noinline)) void add_task(struct abtomp_member *me, struct 
         make_task(me, own, request);
 }
 
-void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
-               unsigned flags, void **depend, int priority, void *detach)
+void abtomp_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
+                 unsigned flags, void **depend, int priority, void *detach)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_tasks *own = abtomp_tasks_of(me);
@@ -588,7 +587,7 @@ static bool children_have_ended(struct abtomp_member *me, void *arg)
     return abtomp_count_is_zero(&task->children);
 }
 
-void GOMP_taskwait(void)
+void abtomp_taskwait(void)
 {
     struct abtomp_member *me = abtomp_current;
     /* relaxed: the member itself has made them */
@@ -610,23 +609,7 @@ void GOMP_taskwait(void)
         abtomp_depend_forget(own, task);
 }
 
-void GOMP_taskwait_depend(void **depend)
-{
-    struct abtomp_member *me = abtomp_self();
-    abtomp_depend_await(me, abtomp_tasks_of(me), depend);
-}
-
-static void do_nothing(void *data)
-{
-    (void)data;
-}
-
-void GOMP_taskwait_depend_nowait(void **depend)
-{
-    GOMP_task(do_nothing, &depend, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
-}
-
-void GOMP_taskyield(void)
+void abtomp_taskyield(void)
 {
     struct abtomp_member *me = abtomp_current;
     static const struct abtomp_await await;

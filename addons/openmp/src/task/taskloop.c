@@ -14,27 +14,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "gomp/gomp.h"
 #include "loop/range.h"
 
 enum { MOST_PARTS = 16 }; /* that are taken at once */
 
-struct taskloop {
-    void (*fn)(void *);
-    void *data;
-    void (*copy)(void *, void *);
-    long size, align;
-    unsigned flags;
-    int priority;
-    uint64_t asked, start, end, step, num;
-    uint64_t parts, each, more; /* tasks; iterations of one, and how many have one more */
-    char *copies;               /* the data of all parts; NULL: each is copied when it runs */
-    size_t copy_size;           /* of the data of one part there */
-};
-
 /* A loop whose parts several members run: constant, but for the last words. Its data are behind it. */
 struct shared_loop {
-    struct taskloop loop;
+    struct abtomp_taskloop loop;
     uint64_t grain;                           /* parts that a number of the ranges is: 1, unless they are very many */
     uint32_t num;                             /* tickets */
     ABTOMP_LINE _Atomic(uint32_t) begun;      /* of them */
@@ -43,7 +29,7 @@ struct shared_loop {
 };
 
 /* Strict grains: each part but the last has exactly that number. */
-static void divide_strictly(struct taskloop *loop, uint64_t each)
+static void divide_strictly(struct abtomp_taskloop *loop, uint64_t each)
 {
     loop->parts = loop->num / each + (loop->num % each > 0);
     loop->each = each;
@@ -51,7 +37,7 @@ static void divide_strictly(struct taskloop *loop, uint64_t each)
 }
 
 /* How many tasks there are: grains say how many iterations each has at least. */
-static void divide_loop(const struct abtomp_member *me, struct taskloop *loop)
+static void divide_loop(const struct abtomp_member *me, struct abtomp_taskloop *loop)
 {
     uint64_t asked = loop->asked, num = loop->num, parts = asked;
     if (asked == 0)
@@ -74,14 +60,14 @@ enum { BOUNDS = 2 * sizeof(uint64_t) }; /* with which the data of one task begin
 
 /* Parts that a member runs one after another. */
 struct block {
-    const struct taskloop *loop;
+    const struct abtomp_taskloop *loop;
     uint64_t next, end;
     uint64_t at;                /* the bound between the last one and the next */
     struct shared_loop *shared; /* of which more may be taken; NULL: there are no more */
     uint32_t ticket;            /* whose range that is */
 };
 
-static struct block block_of(const struct taskloop *loop, uint64_t first, uint64_t end)
+static struct block block_of(const struct abtomp_taskloop *loop, uint64_t first, uint64_t end)
 {
     uint64_t before = first * loop->each + (first < loop->more ? first : loop->more);
     return (struct block){.loop = loop, .next = first, .end = end, .at = loop->start + before * loop->step};
@@ -89,14 +75,14 @@ static struct block block_of(const struct taskloop *loop, uint64_t first, uint64
 
 static inline void set_bounds(struct block *block, uint64_t *data, uint64_t part)
 {
-    const struct taskloop *loop = block->loop;
+    const struct abtomp_taskloop *loop = block->loop;
     data[0] = block->at;
     block->at += (loop->each + (part < loop->more)) * loop->step;
     data[1] = part + 1 < loop->parts ? block->at : loop->end;
 }
 
 /* The data of a part, but for its bounds. */
-static inline void copy_rest(const struct taskloop *loop, void *data)
+static inline void copy_rest(const struct abtomp_taskloop *loop, void *data)
 {
     if (ABTOMP_UNLIKELY(loop->copy != NULL))
         loop->copy(data, loop->data);
@@ -139,7 +125,7 @@ static inline bool is_as_new(const struct abtomp_member *me, const struct abtomp
 static void run_first_parts(void *arg)
 {
     struct block *block = arg;
-    const struct taskloop *loop = block->loop;
+    const struct abtomp_taskloop *loop = block->loop;
     struct abtomp_member *me = abtomp_current;
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     char room[loop->size + loop->align];
@@ -182,7 +168,7 @@ static void run_ticket(void *arg)
 }
 
 /* Data that the program has to copy are copied at once, for all parts. The program's own data may be gone later. */
-static void copy_data(struct taskloop *loop, char *to)
+static void copy_data(struct abtomp_taskloop *loop, char *to)
 {
     struct block all = block_of(loop, 0, loop->parts);
     if (!loop->copy) {
@@ -198,7 +184,7 @@ static void copy_data(struct taskloop *loop, char *to)
 }
 
 /* With its ranges, and that many bytes behind them. */
-static struct shared_loop *shared_new(const struct taskloop *loop, uint32_t tickets, size_t more)
+static struct shared_loop *shared_new(const struct abtomp_taskloop *loop, uint32_t tickets, size_t more)
 {
     size_t size = sizeof(struct shared_loop) + tickets * sizeof(struct abtomp_range) + more;
     struct shared_loop *shared = aligned_alloc(_Alignof(struct shared_loop), (size + 63) & ~(size_t)63);
@@ -214,7 +200,7 @@ static struct shared_loop *shared_new(const struct taskloop *loop, uint32_t tick
     return shared;
 }
 
-static void share_parts(struct abtomp_member *me, struct abtomp_tasks *own, const struct taskloop *loop)
+static void share_parts(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_taskloop *loop)
 {
     size_t align = loop->align > 16 ? (size_t)loop->align : 16;
     size_t copy_size = ((size_t)loop->size + align - 1) & ~(align - 1);
@@ -228,15 +214,15 @@ static void share_parts(struct abtomp_member *me, struct abtomp_tasks *own, cons
 }
 
 /* The words after the bounds point to the reductions, if there are any. */
-static void run_taskloop(struct taskloop *loop)
+static void run_taskloop(struct abtomp_taskloop *loop)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     bool is_cancelled = abtomp_env.cancels && abtomp_task_is_cancelled(me, me->group);
     if (!(loop->flags & ABTOMP_LOOP_NO_GROUP))
-        GOMP_taskgroup_start();
+        abtomp_group_begin(me, NULL);
     if (loop->flags & ABTOMP_LOOP_REDUCTIONS)
-        GOMP_taskgroup_reduction_register(((uintptr_t **)loop->data)[2]);
+        abtomp_group_reduce(me, ((uintptr_t **)loop->data)[2]);
     if (loop->num > 0 && !is_cancelled) {
         divide_loop(me, loop);
         struct block all = block_of(loop, 0, loop->parts);
@@ -246,11 +232,10 @@ static void run_taskloop(struct taskloop *loop)
             share_parts(me, own, loop);
     }
     if (!(loop->flags & ABTOMP_LOOP_NO_GROUP))
-        GOMP_taskgroup_end();
+        abtomp_group_await(abtomp_self());
 }
 
-/* Loops of signed and of unsigned numbers differ only in when they have no iterations. */
-static void start_taskloop(struct taskloop *loop, bool is_up, bool is_empty)
+void abtomp_taskloop(struct abtomp_taskloop *loop, bool is_up, bool is_empty)
 {
     uint64_t distance = is_up ? loop->end - loop->start : loop->start - loop->end;
     if (!is_empty)
@@ -261,26 +246,4 @@ static void start_taskloop(struct taskloop *loop, bool is_up, bool is_empty)
         loop->priority = abtomp_env.max_task_priority;
     if (loop->num > 0 || (loop->flags & ABTOMP_LOOP_REDUCTIONS))
         run_taskloop(loop);
-}
-
-#define TASKLOOP                                                                                                       \
-    {                                                                                                                  \
-        .fn = fn, .data = data, .copy = copy, .size = size, .align = align, .flags = flags, .priority = priority,      \
-        .asked = asked, .start = (uint64_t)start, .end = (uint64_t)end, .step = (uint64_t)step                         \
-    }
-
-void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,
-                   unsigned long asked, int priority, long start, long end, long step)
-{
-    struct taskloop loop = TASKLOOP;
-    start_taskloop(&loop, step > 0, step > 0 ? start >= end : start <= end);
-}
-
-void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
-                       unsigned flags, unsigned long asked, int priority, unsigned long long start,
-                       unsigned long long end, unsigned long long step)
-{
-    struct taskloop loop = TASKLOOP;
-    bool is_up = flags & ABTOMP_LOOP_UP;
-    start_taskloop(&loop, is_up, is_up ? start >= end : start <= end);
 }

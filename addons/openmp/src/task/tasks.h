@@ -24,7 +24,7 @@
 
 #include "omp.h"
 
-/* Flags of GOMP_task and GOMP_taskloop. */
+/* Flags of abtomp_task and abtomp_taskloop: those of GOMP_task. */
 enum {
     ABTOMP_TASK_FINAL = 1 << 1,
     ABTOMP_TASK_DEPEND = 1 << 3,
@@ -421,6 +421,25 @@ void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struc
 
 /* The task makes no more children, or has none: the table of them is freed. */
 void abtomp_depend_forget(struct abtomp_tasks *own, struct abtomp_task *task);
+
+/* -- taskloop.c -- */
+
+/* What the program asks for, up to `step`. */
+struct abtomp_taskloop {
+    void (*fn)(void *);
+    void *data;
+    void (*copy)(void *, void *);
+    long size, align;
+    unsigned flags;
+    int priority;
+    uint64_t asked, start, end, step, num;
+    uint64_t parts, each, more; /* tasks; iterations of one, and how many have one more */
+    char *copies;               /* the data of all parts; NULL: each is copied when it runs */
+    size_t copy_size;           /* of the data of one part there */
+};
+
+/* Whether it has no iterations depends on whether its numbers have signs. */
+void abtomp_taskloop(struct abtomp_taskloop *loop, bool is_up, bool is_empty);
 
 /* -- group.c -- */
 

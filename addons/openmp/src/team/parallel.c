@@ -8,8 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "gomp/gomp.h"
-
 enum { BIND_FLAGS = 7 }; /* of the flags of a region: the clause proc_bind */
 
 /* How many members a region of `me` has. `num` is what the program says, 0 if nothing. */
@@ -77,8 +75,8 @@ static struct abtomp_team *team_for(struct abtomp_member *me, unsigned num)
 }
 
 /* `reductions` are those of tasks, NULL if there are none. */
-static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num, unsigned flags,
-                           uintptr_t *reductions)
+static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num, unsigned flags,
+                         uintptr_t *reductions)
 {
     struct abtomp_team *team = team_for(me, num);
     struct abtomp_member *first = team->members[0];
@@ -100,11 +98,6 @@ static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *d
         abtomp_shares_reset(team);
     abtomp_member_begin(first);
     abtomp_current = first;
-}
-
-static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num, unsigned flags)
-{
-    begin_reducing(me, fn, data, num, flags, NULL);
 }
 
 static void end_alone(struct abtomp_member *first)
@@ -166,27 +159,15 @@ static inline bool has_run(struct abtomp_member *me, struct abtomp_region *regio
     return ABTOMP_UNLIKELY(me->team->active_level > 0) && num != 1 && run_relay(me, region, num);
 }
 
-void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
+int abtomp_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags, uintptr_t *reductions)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_region region = {.fn = fn, .data = data, .key = fn, .bind = flags & BIND_FLAGS};
+    region.reductions = reductions;
     if (has_run(me, &region, num))
-        return;
-    begin_region(me, fn, data, num, flags);
-    fn(data);
-    end_region(abtomp_current);
-}
-
-/* Reductions of tasks: the first word of the data points to their description. */
-unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
-{
-    struct abtomp_member *me = abtomp_self();
-    struct abtomp_region region = {.fn = fn, .data = data, .key = fn, .bind = flags & BIND_FLAGS};
-    region.reductions = *(uintptr_t **)data;
-    if (has_run(me, &region, num))
-        return (unsigned)region.num;
-    begin_reducing(me, fn, data, num, flags, region.reductions);
-    unsigned members = (unsigned)abtomp_current->team->num;
+        return region.num;
+    begin_region(me, fn, data, num, flags, reductions);
+    int members = abtomp_current->team->num;
     fn(data);
     end_region(abtomp_current);
     return members;
@@ -215,7 +196,7 @@ void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned
     struct abtomp_region asked = {.fn = run_combined, .data = &region, .key = fn, .bind = flags & BIND_FLAGS};
     if (has_run(me, &asked, num))
         return;
-    begin_region(me, run_combined, &region, num, flags);
+    begin_region(me, run_combined, &region, num, flags, NULL);
     run_combined(&region);
     end_region(abtomp_current);
 }
@@ -228,17 +209,17 @@ void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, co
     if (!region)
         abtomp_fail("out of memory");
     *region = (struct abtomp_combined){fn, data, *loop};
-    begin_region(abtomp_self(), run_combined, region, num, 0);
+    begin_region(abtomp_self(), run_combined, region, num, 0, NULL);
     abtomp_current->team->combined = region;
     abtomp_loop_enter(abtomp_current, loop, NULL, NULL);
 }
 
-void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned num)
+void abtomp_parallel_start(void (*fn)(void *), void *data, unsigned num)
 {
-    begin_region(abtomp_self(), fn, data, num, 0);
+    begin_region(abtomp_self(), fn, data, num, 0, NULL);
 }
 
-void GOMP_parallel_end(void)
+void abtomp_parallel_end(void)
 {
     struct abtomp_team *team = abtomp_current->team;
     end_region(abtomp_current);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parallel regions and how their members wait for each other; memory and messages. */
+#include "omp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "api/routines.h"
+#include "gomp/gomp.h"
+
+/* -- Regions -- */
+
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
+{
+    (void)abtomp_parallel(fn, data, num, flags, NULL);
+}
+
+/* The first word of the data points to the description of the reductions. */
+unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
+{
+    return (unsigned)abtomp_parallel(fn, data, num, flags, *(uintptr_t **)data);
+}
+
+/* As compilers before gcc 4.9 have it. */
+void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned num)
+{
+    abtomp_parallel_start(fn, data, num);
+}
+
+void GOMP_parallel_end(void)
+{
+    abtomp_parallel_end();
+}
+
+void GOMP_barrier(void)
+{
+    abtomp_barrier(abtomp_self());
+}
+
+/* -- Cancellation -- */
+
+enum { WHICH_SHARE = 2 | 4, WHICH_GROUP = 8 }; /* loop and sections, taskgroup. 1: parallel */
+
+static enum abtomp_cancellable read_which(int which)
+{
+    return which & WHICH_SHARE ? ABTOMP_CANCEL_SHARE : which & WHICH_GROUP ? ABTOMP_CANCEL_GROUP : ABTOMP_CANCEL_REGION;
+}
+
+bool GOMP_cancellation_point(int which)
+{
+    return abtomp_is_cancelled(read_which(which));
+}
+
+bool GOMP_cancel(int which, bool is_wanted)
+{
+    return is_wanted ? abtomp_cancel(read_which(which)) : abtomp_is_cancelled(read_which(which));
+}
+
+bool GOMP_barrier_cancel(void)
+{
+    return abtomp_barrier_cancel(abtomp_self());
+}
+
+/* -- Mutual exclusion: critical, and atomic where the processor has no instruction for it -- */
+
+static _Atomic(uint32_t) unnamed, fallback;
+
+void GOMP_critical_start(void)
+{
+    abtomp_users_lock(&unnamed);
+}
+
+void GOMP_critical_end(void)
+{
+    abtomp_mutex_unlock(&unnamed);
+}
+
+/* The compiler makes a word of the size of a pointer for each name: its first half is the mutex. */
+void GOMP_critical_name_start(void **name)
+{
+    abtomp_users_lock((_Atomic(uint32_t) *)(void *)name);
+}
+
+void GOMP_critical_name_end(void **name)
+{
+    abtomp_mutex_unlock((_Atomic(uint32_t) *)(void *)name);
+}
+
+void GOMP_atomic_start(void)
+{
+    abtomp_mutex_lock(&fallback);
+}
+
+void GOMP_atomic_end(void)
+{
+    abtomp_mutex_unlock(&fallback);
+}
+
+/* -- What compilers make of the clause and the directive `allocate`, and of the directive `error` -- */
+
+void *GOMP_alloc(size_t alignment, size_t size, uintptr_t allocator)
+{
+    return omp_aligned_alloc(alignment, size, allocator);
+}
+
+void GOMP_free(void *memory, uintptr_t allocator)
+{
+    omp_free(memory, allocator);
+}
+
+/* The length is that of the message, or the largest size if it ends with a zero. */
+static void report_error(const char *kind, const char *message, size_t length)
+{
+    if (length == SIZE_MAX)
+        length = message ? strlen(message) : 0;
+    fprintf(stderr, "libabtomp: %s%s%.*s\n", kind, message ? ": " : "", (int)length, message ? message : "");
+}
+
+void GOMP_warning(const char *message, size_t length)
+{
+    report_error("error directive encountered", message, length);
+}
+
+void GOMP_error(const char *message, size_t length)
+{
+    report_error("fatal error: error directive encountered", message, length);
+    exit(EXIT_FAILURE);
+}

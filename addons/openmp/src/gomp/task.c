@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks, loops of tasks, task groups, and reductions of tasks. */
+#include "task/tasks.h"
+
+#include "gomp/gomp.h"
+
+void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
+               unsigned flags, void **depend, int priority, void *detach)
+{
+    abtomp_task(fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
+}
+
+void GOMP_taskwait(void)
+{
+    abtomp_taskwait();
+}
+
+void GOMP_taskwait_depend(void **depend)
+{
+    struct abtomp_member *me = abtomp_self();
+    abtomp_depend_await(me, abtomp_tasks_of(me), depend);
+}
+
+static void do_nothing(void *data)
+{
+    (void)data;
+}
+
+void GOMP_taskwait_depend_nowait(void **depend)
+{
+    abtomp_task(do_nothing, &depend, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
+}
+
+void GOMP_taskyield(void)
+{
+    abtomp_taskyield();
+}
+
+/* Loops of signed and of unsigned numbers differ only in when they have no iterations. */
+#define TASKLOOP                                                                                                       \
+    {                                                                                                                  \
+        .fn = fn, .data = data, .copy = copy, .size = size, .align = align, .flags = flags, .priority = priority,      \
+        .asked = asked, .start = (uint64_t)start, .end = (uint64_t)end, .step = (uint64_t)step                         \
+    }
+
+void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,
+                   unsigned long asked, int priority, long start, long end, long step)
+{
+    struct abtomp_taskloop loop = TASKLOOP;
+    abtomp_taskloop(&loop, step > 0, step > 0 ? start >= end : start <= end);
+}
+
+void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                       unsigned flags, unsigned long asked, int priority, unsigned long long start,
+                       unsigned long long end, unsigned long long step)
+{
+    struct abtomp_taskloop loop = TASKLOOP;
+    bool is_up = flags & ABTOMP_LOOP_UP;
+    abtomp_taskloop(&loop, is_up, is_up ? start >= end : start <= end);
+}
+
+/* -- Groups and reductions -- */
+
+void GOMP_taskgroup_start(void)
+{
+    abtomp_group_begin(abtomp_self(), NULL);
+}
+
+void GOMP_taskgroup_end(void)
+{
+    abtomp_group_await(abtomp_self());
+}
+
+void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
+{
+    abtomp_group_reduce(abtomp_self(), reductions);
+}
+
+void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
+{
+    abtomp_reductions_free(reductions);
+}
+
+void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
+{
+    abtomp_reductions_end(abtomp_self(), is_cancelled);
+}
+
+void GOMP_task_reduction_remap(size_t num, size_t num_originals, void **addresses)
+{
+    abtomp_reductions_find(abtomp_self(), num, num_originals, addresses);
+}
