@@ -92,12 +92,15 @@ abt_sources = \
 	src/mem/slab.c \
 	src/mem/stack.c \
 	src/os/affinity.c \
+	src/os/affinity_linux.c \
 	src/os/annotate.c \
 	src/os/clock.c \
 	src/os/env.c \
 	src/os/fault.c \
 	src/os/limits.c \
+	src/os/module.c \
 	src/os/nodes.c \
+	src/os/peek.c \
 	src/os/vm.c \
 	src/os/wakefd.c \
 	src/run/observe.c \
@@ -201,6 +204,7 @@ abt_sources = \
 	src/wait/native.c \
 	src/wait/pause.c \
 	src/wait/sleeper.c \
+	src/wait/task_linux.c \
 	src/wait/threadword.c \
 	src/wait/word.c
 
@@ -222,12 +226,6 @@ else
 abt_sources += src/lock/futex_cond.c
 endif
 
-if AFFINITY_LINUX
-abt_sources += src/os/affinity_linux.c src/os/peer_linux.c src/wait/task_linux.c
-else
-abt_sources += src/os/affinity_none.c src/os/peer_none.c src/wait/task_none.c
-endif
-
 if HAVE_MEMBARRIER
 abt_sources += src/lock/membarrier_linux.c
 else
@@ -246,12 +244,6 @@ else
 abt_sources += src/os/wakefd_none.c
 endif
 
-if HAVE_PROCESS_VM_READV
-abt_sources += src/os/peek_linux.c
-else
-abt_sources += src/os/peek_none.c
-endif
-
 if HAVE_SDT
 abt_sources += src/watch/probes_sdt.c
 else
@@ -263,12 +255,6 @@ abt_sources += src/os/topo_hwloc.c
 abt_libs += $(hwloc_LIBS)
 else
 abt_sources += src/os/topo_none.c
-endif
-
-if HAVE_ELF
-abt_sources += src/os/module_elf.c
-else
-abt_sources += src/os/module_none.c
 endif
 
 if ASSERT

@@ -10,7 +10,7 @@
 /* The number of a native thread of which none is known. */
 enum { ABTI_TASK_UNKNOWN = 0 };
 
-/* The number of the calling native thread. ABTI_TASK_UNKNOWN: the system does not tell it. */
+/* The number of the calling native thread. */
 int abti_task_self(void);
 
 /* Sends a native thread of this process a signal that brings `value`. False: there is no such thread, or no memory. */

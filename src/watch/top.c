@@ -12,7 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/assert.h"
-#include "os/peer.h"
 #include "os/wakefd.h"
 #include "rt/rt.h"
 #include "stream/helper.h"
@@ -92,6 +91,14 @@ static void top_close_fds(void)
 
 /* --- Those that watch --- */
 
+/* The process at the other end has this process's user. */
+static bool top_is_own_user(int fd)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == geteuid();
+}
+
 static void top_take_client(void)
 {
     abti_assert(top.on && top.fds[TOP_LISTEN].fd >= 0);
@@ -101,7 +108,7 @@ static void top_take_client(void)
         return;
     while (place < TOP_CLIENTS && top.fds[place].fd >= 0)
         place++;
-    if (place == TOP_CLIENTS || !abti_peer_is_own(fd) || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
+    if (place == TOP_CLIENTS || !top_is_own_user(fd) || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0) {
         close(fd);
         return;
