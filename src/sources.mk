@@ -55,8 +55,6 @@ abt_sources = \
 	src/watch/deadlock.c \
 	src/watch/mark.c \
 	src/watch/waits.c \
-	src/watch/name.c \
-	src/watch/outside.c \
 	src/watch/watchdog.c \
 	src/watch/top.c \
 	src/watch/topshot.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "api/garbage.h"
+/* Whether a handle that the ledger does not know is one at all: while misuse is looked for (ABT_CHECK). */
+#include "api/misuse.h"
 
 #include "os/peek.h"
 #include "pool/user_def.h"

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "api/garbage.h"
 #include "os/symbol.h"
 #include "pool/pool.h"
 #include "rt/rt.h"

@@ -58,6 +58,12 @@ bool abti_misuse_of_private(abti_pool *pool, const char *function) ABTI_COLD;
 /* A new unit has no function. */
 bool abti_misuse_of_function(void (*func)(void *), const char *function) ABTI_COLD;
 
+/*
+ * Of a handle that the ledger does not know. NULL: there is such an object, as far as that can be known. Else why there
+ * is none, as words for the user.
+ */
+const char *abti_garbage_reason(const void *handle, enum abti_handle_kind kind) ABTI_COLD;
+
 /* For the message of a misuse that others have found. */
 void abti_misuse_tell(const char *function, const void *handle, enum abti_handle_kind kind,
                       const char *problem) ABTI_COLD;

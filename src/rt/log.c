@@ -6,20 +6,13 @@
 
 enum { LINE = 256 };
 
-static void line_begin(char line[LINE])
-{
-    abti_es *es = abti_es_self;
-    if (es)
-        snprintf(line, LINE, "stream %d", es->rank);
-    else
-        snprintf(line, LINE, "no stream");
-}
-
 void abti_log_line(const char *format, ...)
 {
-    char begin[LINE], event[LINE];
+    char begin[32] = "no stream", event[LINE];
+    abti_es *es = abti_es_self;
     va_list args;
-    line_begin(begin);
+    if (es)
+        snprintf(begin, sizeof(begin), "stream %d", es->rank);
     va_start(args, format);
     vsnprintf(event, sizeof(event), format, args);
     va_end(args);

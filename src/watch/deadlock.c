@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/deadlock.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "idle/idle.h"
 #include "os/clock.h"
+#include "os/module.h"
 #include "run/sched.h"
 #include "rt/rt.h"
 #include "unit/joining.h"
+#include "wait/guest.h"
 #include "wait/pause.h"
+#include "watch/capture.h"
+#include "watch/dumpsignal.h"
 #include "watch/mark.h"
-#include "watch/name.h"
-#include "watch/outside.h"
+#include "watch/registry.h"
 #include "watch/stranded.h"
 #include "watch/waits.h"
 
@@ -35,6 +40,78 @@ bool abti_deadlock_expect(int more)
     return true;
 }
 
+/* --- What outside the library could wake a unit --- */
+
+/* Native threads of the program's own, and handlers of signals. */
+struct outside {
+    struct abti_outsiders threads;
+    int handled; /* the first signal that somebody may send and the program has a handler for; 0: none */
+};
+
+/* What comes of what a thread does, which none does that sleeps. */
+static bool is_of_own_doing(int sig)
+{
+    static const int all[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE};
+    for (size_t i = 0; i < ABTI_ARRAY_LEN(all); i++) {
+        if (sig == all[i])
+            return true;
+    }
+    return false;
+}
+
+/* libabtio has a handler that does nothing by itself: it is enough that a system call ends. */
+static bool is_libabtios(uintptr_t code)
+{
+    struct abti_module module;
+    if (!abti_module_of(code, &module))
+        return false;
+    const char *slash = strrchr(module.file, '/');
+    return strncmp(slash ? slash + 1 : module.file, "libabtio.", 9) == 0;
+}
+
+/* The library's own handlers pass signals on to those that were there before. */
+static bool is_handled(int sig)
+{
+    struct sigaction now;
+    if (is_of_own_doing(sig) || sigaction(sig, NULL, &now) != 0)
+        return false;
+    abti_capture_look_behind(sig, &now);
+    abti_dumpsignal_look_behind(sig, &now);
+    return now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN && !is_libabtios((uintptr_t)now.sa_handler);
+}
+
+static void outside_look(struct outside *outside)
+{
+    abti_outsiders_count(&outside->threads);
+    outside->handled = 0;
+    for (int sig = 1; sig <= SIGRTMAX && outside->handled == 0; sig++)
+        outside->handled = is_handled(sig) ? sig : 0;
+}
+
+/* There is nobody, beside guests: none of these is left out, so that it is known whether they sleep. */
+static bool outside_is_known(const struct outside *outside)
+{
+    return outside->threads.counted && outside->threads.strangers == 0 && outside->handled == 0;
+}
+
+/* A line for each kind. */
+static void outside_print(FILE *fp, const struct outside *outside)
+{
+    unsigned guests = outside->threads.guests, strangers = outside->threads.strangers;
+    if (guests > 0)
+        fprintf(fp, "libabt:   %u native thread%s of the program's own wait%s in the library\n", guests,
+                guests > 1 ? "s" : "", guests > 1 ? "" : "s");
+    if (strangers > 0)
+        fprintf(fp, "libabt:   %u native thread%s of the program's own could wake units\n", strangers,
+                strangers > 1 ? "s" : "");
+    if (!outside->threads.counted)
+        fputs("libabt:   which other native threads there are the system does not tell\n", fp);
+    if (outside->handled)
+        fprintf(fp, "libabt:   the program's handler of signal %d could wake units\n", outside->handled);
+}
+
+/* --- A look --- */
+
 struct deadlock_look {
     unsigned blocked;  /* units */
     bool changed;      /* one of them has just blocked */
@@ -46,7 +123,7 @@ struct deadlock_look {
     struct abti_waits waits;
     struct abti_joining joining[ABTI_MAX_JOINING];
     unsigned num_joining;
-    struct abti_outside outside; /* is looked at last */
+    struct outside outside; /* is looked at last */
 };
 
 /* NULL: the unit does not wait so. */
@@ -240,7 +317,7 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
         abti_waits_print(stderr, note);
     else
         fprintf(stderr, "libabt:   %s is ready in pool %d, which no scheduler takes units out of now\n",
-                abti_name_unit(name, note), note->pool_id);
+                abti_registry_name(name, note), note->pool_id);
     return true;
 }
 
@@ -264,13 +341,13 @@ static void tell_all(const struct deadlock_look *look, bool sure)
     if (listing.left_out > 0)
         fprintf(stderr, "libabt:   and %u others\n", listing.left_out);
     abti_waits_print_natives(stderr);
-    abti_outside_print(stderr, &look->outside);
+    outside_print(stderr, &look->outside);
     fputs("libabt:   (a program whose own threads wake units tells so by ABTX_expect_external_wake)\n", stderr);
 }
 
 static bool nobody_else_wakes(struct deadlock_look *look)
 {
-    abti_outside_look(&look->outside);
+    outside_look(&look->outside);
     return look->outside.threads.guests == look->outside.threads.asleep && all_are_idle(look);
 }
 
@@ -295,7 +372,7 @@ static enum verdict deadlock_judge(struct deadlock_look *look)
     /* relaxed: a thread says so before it begins to wait */
     bool may_be_dead = abti_rt.config.deadlock_check != ABTI_DEADLOCK_CYCLES && look->blocked > 0 && !look->may_go_on &&
                        !look->changed && abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(look);
-    bool sure = may_be_dead && abti_outside_is_known(&look->outside);
+    bool sure = may_be_dead && outside_is_known(&look->outside);
     quiet = may_be_dead ? quiet + 1 : 0;
     certain = sure ? certain + 1 : 0;
     reported_likely = reported_likely && may_be_dead;

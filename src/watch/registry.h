@@ -102,6 +102,11 @@ void abti_registry_print(FILE *fp, const struct abti_unit_note *note);
 /* The second of them: what it waits for. Of one that waits. */
 void abti_registry_print_wait(FILE *fp, const struct abti_unit_note *note);
 
+enum { ABTI_NAME_ROOM = 256 };
+
+/* "ULT 3 (work at program+0x11d9)"; one that was never asked for its id is called by its address. Returns `text`. */
+const char *abti_registry_name(char text[ABTI_NAME_ROOM], const struct abti_unit_note *note);
+
 /* Words for texts: "ULT", "BLOCKED", "mutex". */
 const char *abti_registry_kind_name(enum abti_unit_kind kind);
 const char *abti_registry_state_name(ABT_thread_state state);

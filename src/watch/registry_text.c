@@ -2,6 +2,7 @@
 #include "watch/registry.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include "os/symbol.h"
 #include "os/clock.h"
 
@@ -50,6 +51,23 @@ const char *abti_registry_wait_name(enum abti_wait_kind wait)
         [ABTI_WAIT_OTHER] = "something else",
     };
     return names[wait];
+}
+
+const char *abti_registry_name(char text[ABTI_NAME_ROOM], const struct abti_unit_note *note)
+{
+    char code[ABTI_NAME_ROOM / 2], id[32];
+    if (note->id == ABTI_NO_ID)
+        snprintf(id, sizeof(id), "%p", (void *)note->unit);
+    else
+        snprintf(id, sizeof(id), "%" PRId64, note->id);
+    const char *kind = abti_registry_kind_name(note->kind);
+    if (!note->func) {
+        snprintf(text, ABTI_NAME_ROOM, "%s %s", kind, id);
+        return text;
+    }
+    snprintf(text, ABTI_NAME_ROOM, "%s %s (%s)", kind, id,
+             abti_symbol_place(code, sizeof(code), (void *)(uintptr_t)note->func));
+    return text;
 }
 
 /* --- Lines --- */

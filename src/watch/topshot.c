@@ -14,7 +14,6 @@
 #include "watch/trace.h"
 #include "unit/unit.h"
 #include "wait/pause.h"
-#include "watch/name.h"
 #include "watch/registry.h"
 
 /* How many are reported. Of what there is more only the number is. */
@@ -151,7 +150,7 @@ static void topshot_print_name(FILE *fp, abti_unit *unit)
     char name[ABTI_NAME_ROOM];
     struct abti_unit_note note;
     if (unit && abti_slab_has(&abti_rt.unit_slab, unit) && abti_registry_look(unit, &note))
-        abti_json_string(fp, abti_name_unit(name, &note));
+        abti_json_string(fp, abti_registry_name(name, &note));
     else
         fputs("null", fp);
 }
@@ -240,7 +239,7 @@ static void topshot_print_blocked(FILE *fp, const struct abti_unit_note *note)
     char name[ABTI_NAME_ROOM];
     abti_assert(note->state == ABT_THREAD_STATE_BLOCKED && topshot_units.listed < TOPSHOT_BLOCKED);
     fprintf(fp, "%s{\"unit\": \"%p\", \"name\": ", topshot_units.listed > 0 ? ", " : "", (void *)note->unit);
-    abti_json_string(fp, abti_name_unit(name, note));
+    abti_json_string(fp, abti_registry_name(name, note));
     fprintf(fp, ", \"pool\": %d, \"stream\": %d, \"waits_for\": ", note->pool_id, note->rank);
     abti_json_string(fp, abti_registry_wait_name(note->wait));
     if (note->object)

@@ -6,7 +6,6 @@
 #include "unit/joining.h"
 #include "wait/guest.h"
 #include "watch/mark.h"
-#include "watch/name.h"
 
 /* --- The list --- */
 
@@ -58,7 +57,7 @@ static void print_object(FILE *fp, const struct abti_unit_note *note)
 {
     char name[ABTI_NAME_ROOM];
     struct abti_unit_note owner;
-    const char *whose = note->owner && look_with_id(note->owner, &owner) ? abti_name_unit(name, &owner) : "a unit";
+    const char *whose = note->owner && look_with_id(note->owner, &owner) ? abti_registry_name(name, &owner) : "a unit";
     if (note->wait == ABTI_WAIT_SUSPEND)
         fputs(" waits to be resumed", fp);
     else if (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE)
@@ -82,7 +81,7 @@ static void print_chain(FILE *fp, const struct abti_unit_note *first)
     struct abti_unit_note note = *first;
     if (note.id == ABTI_NO_ID)
         note.id = (int64_t)abti_unit_id(note.unit);
-    fprintf(fp, "libabt:   %s", abti_name_unit(name, &note));
+    fprintf(fp, "libabt:   %s", abti_registry_name(name, &note));
     for (int num = 0; num < MOST; num++) {
         print_object(fp, &note);
         seen[num] = note.unit;
@@ -119,7 +118,7 @@ void abti_waits_print_natives(FILE *fp)
             continue;
         bool held = owner && look_with_id(owner, &note);
         fprintf(fp, "libabt:   native thread %d waits for mutex %p%s%s\n", guests[i].task, mutex,
-                held ? " held by " : "", held ? abti_name_unit(name, &note) : "");
+                held ? " held by " : "", held ? abti_registry_name(name, &note) : "");
     }
 }
 

@@ -8,7 +8,7 @@
 #include "rt/rt.h"
 #include "watch/capture.h"
 #include "watch/mark.h"
-#include "watch/name.h"
+#include "watch/registry.h"
 
 /* Looks in the time that is allowed. What is reported has lasted at most so much longer. */
 enum { LOOKS = 8 };
@@ -101,7 +101,7 @@ static void tell_hog(const struct hog *hog)
     char name[ABTI_NAME_ROOM];
     if (!abti_registry_look(hog->unit, &note))
         return; /* it has just ended. It may do so during the capture, and has kept the stream in any case */
-    (void)abti_name_unit(name, &note);
+    (void)abti_registry_name(name, &note);
     enum abti_capture answer = abti_capture_unit(hog->unit, &calls);
     flockfile(stderr); /* what it says stays together */
     fprintf(stderr, "libabt: watchdog: %s has kept stream %d for %u ms%s\n", name, hog->rank,
@@ -234,7 +234,7 @@ static void print_service(const struct waiting *waiting)
             (void)abti_registry_look(s.unit, &note);
         fprintf(stderr, "libabt:   pool %d is served by stream %d%s%s%s\n", waiting->pool_id, s.rank,
                 s.num_streams > 1 ? " and others" : "", note.unit ? ", which runs " : "",
-                note.unit ? abti_name_unit(name, &note) : "");
+                note.unit ? abti_registry_name(name, &note) : "");
     }
     if (s.num_idle > 0)
         fprintf(stderr, "libabt:   stream %d%s nothing to do, and no scheduler for pool %d\n", s.idle_rank,
@@ -247,7 +247,7 @@ static void print_waiting(const struct waiting *waiting)
     flockfile(stderr); /* what it says stays together */
     for (unsigned i = 0; i < waiting->num && i < MAX_WAITING; i++)
         fprintf(stderr, "libabt: watchdog: %s has been ready for %u ms in pool %d and was not run\n",
-                abti_name_unit(name, &waiting->notes[i]), watchdog_to_ms(waiting->waited_ns[i]), waiting->pool_id);
+                abti_registry_name(name, &waiting->notes[i]), watchdog_to_ms(waiting->waited_ns[i]), waiting->pool_id);
     if (waiting->num > MAX_WAITING)
         fprintf(stderr, "libabt:   and so have %u others of pool %d\n", waiting->num - MAX_WAITING, waiting->pool_id);
     print_service(waiting);
