@@ -73,17 +73,14 @@ package_names() {
 
 # install_lines PACKAGE...: the line for each package manager that is there; Debian's if there is none.
 install_lines() {
-    local column=2 line lines=
-    for line in "dnf install" "zypper install" "apk add" "pacman -S"; do
+    local column=1 line lines=
+    for line in "apt-get install -y" "dnf install" "zypper install" "apk add" "pacman -S"; do
         command -v "${line%% *}" > /dev/null && lines="$lines    sudo $line $(package_names $column "$@")
 "
         column=$((column + 1))
     done
-    if [ -z "$lines" ] || command -v apt-get > /dev/null; then
-        lines="    sudo apt-get install -y $*
-$lines"
-    fi
-    printf '%s' "$lines"
+    printf '%s' "${lines:-    sudo apt-get install -y $*
+}"
 }
 
 # need THING:PACKAGE...: installs what is missing, or says how and ends the script.
