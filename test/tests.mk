@@ -152,7 +152,9 @@ cxx_tests = \
 	test/cxx/fork \
 	test/cxx/fork_throw \
 	test/cxx/leaving \
-	test/cxx/plugin
+	test/cxx/plugin \
+	test/cxx/std_threads \
+	test/cxx/std_threads20
 
 test_cxx_exceptions_SOURCES = test/cxx/exceptions.cc test/cxx/tap.hh
 test_cxx_fork_SOURCES = test/cxx/fork.cc test/cxx/tap.hh
@@ -162,6 +164,10 @@ test_cxx_fork_throw_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
 test_cxx_leaving_SOURCES = test/cxx/leaving.cc test/cxx/tap.hh
 test_cxx_leaving_LDFLAGS = -export-dynamic
 test_cxx_plugin_DEPENDENCIES = libabt.la test/cxx/late.la
+test_cxx_std_threads_SOURCES = test/cxx/std_threads.cc test/cxx/tap.hh
+test_cxx_std_threads_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
+test_cxx_std_threads20_SOURCES = test/cxx/std_threads.cc test/cxx/tap.hh
+test_cxx_std_threads20_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++20
 
 # A plugin.
 check_LTLIBRARIES += test/cxx/late.la
