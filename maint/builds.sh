@@ -36,8 +36,8 @@ plan() {
         $do unity 1 all --disable-static --enable-unity --enable-checks=none --enable-debug=all --enable-werror
         ;;
 
-    # What other systems than Linux get, and waits that spin.
-    no-futex) plan_of_waits "$do" no-futex abt_cv_futex=no ac_cv_header_sys_eventfd_h=no ;;
+    # Waits on conditions of the thread library, and waits that spin.
+    no-futex) plan_of_waits "$do" no-futex abt_cv_futex=no ;;
     active) plan_of_waits "$do" active --enable-wait-policy=active ;;
 
     # The 2.0 API, without what can be left out of the library: what the public functions answer then. Assertions are no

@@ -236,12 +236,6 @@ else
 abt_sources += src/os/loader_none.c
 endif
 
-if HAVE_EVENTFD
-abt_sources += src/os/wakefd_eventfd.c
-else
-abt_sources += src/os/wakefd_none.c
-endif
-
 if HAVE_SDT
 abt_sources += src/watch/probes_sdt.c
 else

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* It is an eventfd where there is one, else a pipe. Both carry words, each a count of signals. */
+/* It is an eventfd, or a pipe where that is refused. Both carry words, each a count of signals. */
 #include "os/wakefd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 #include "os/annotate.h"
 
@@ -32,14 +33,14 @@ static bool is_shortage(int err)
     return err == EMFILE || err == ENFILE || err == ENOMEM;
 }
 
-/* A kernel that has eventfd may refuse it because of a filter; a pipe needs twice as many descriptors. */
+/* A filter may refuse an eventfd; a pipe needs twice as many descriptors. */
 int abti_wakefd_open(struct abti_wakefd *w)
 {
     abti_annotate_begin_private();
-    int fd = abti_wakefd_eventfd();
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int result = 0;
     if (fd < 0)
-        result = is_shortage(-fd) ? fd : open_pipe(w);
+        result = is_shortage(errno) ? -errno : open_pipe(w);
     else
         w->wait_fd = w->signal_fd = fd;
     abti_annotate_end_private();

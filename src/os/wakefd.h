@@ -27,7 +27,4 @@ uint64_t abti_wakefd_drain(struct abti_wakefd *w);
 /* Blocks until it is readable, or for so long at most. */
 void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds);
 
-/* Makes an eventfd for abti_wakefd_open, closed by exec and never blocking. Returns it, or -errno. */
-int abti_wakefd_eventfd(void);
-
 #endif
