@@ -8,7 +8,8 @@
 #include "base/atomic.h"
 
 /*
- * How many CPUs the thread of ABT_init might run on; 0 before. relaxed, everywhere it is used: only time depends on it.
+ * How many CPUs the thread of ABT_init might run on; before, the one that loaded the library. relaxed, everywhere it is
+ * used: only time depends on it.
  */
 extern _Atomic(uint32_t) abti_num_cpus ABTI_HIDDEN;
 

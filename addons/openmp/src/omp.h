@@ -33,10 +33,11 @@
  *
  * gomp/gomp.h has the prototypes of what compilers call; gomp/abtomp.map its versions.
  *
- * A team that is no relay has one native thread for each member. Member 0 is the thread that met the region. Each other
- * member is a ULT on a stream of its own, which its thread has entered, and stays with the team: between regions it is
- * docked, at the word `go`. A region of a team needs two meetings of its members, one at `go` and one at `back`, and
- * each member waits once: the others at `go`, member 0 at `back`.
+ * A team that is no relay has one native thread for each member. Member 0 is the thread that met the region. Those of
+ * the others stay with the team: between regions they wait at the word `go`. A thread becomes a stream of libabt, and
+ * what it runs a ULT, when it first has tasks (relief.c): before, nobody would take turns there. A region of a team
+ * needs two meetings of its members, one at `go` and one at `back`, and each member waits once: the others at `go`,
+ * member 0 at `back`.
  */
 #ifndef ABTOMP_OMP_H
 #define ABTOMP_OMP_H
@@ -347,8 +348,7 @@ bool abtomp_team_fill(struct abtomp_team *team, int num);
 bool abtomp_thread_start(struct abtomp_member *member, void *(*main)(void *), bool is_detached);
 
 /*
- * Calls run(me), and is in a stream meanwhile, so that functions of libabt may be called in regions. Without memory it
- * is not. The member may be gone when `run` returns.
+ * Calls run(me), and leaves the stream that the thread has become meanwhile. The member may be gone when `run` returns.
  */
 void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_member *me));
 

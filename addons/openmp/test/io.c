@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Members of a region call libabtio, whose driver is on their streams from then on. While their threads sleep, between
- * regions, at a barrier or in a critical region, they answer what others ask of their streams.
+ * Members of a region call libabtio, as native threads, and then, when they have tasks, as streams, where its driver is
+ * from then on. While their threads sleep, between regions, at a barrier or in a critical region, they answer what
+ * others ask of their streams.
  */
 #include <abt.h>
 #include <abtio.h>
@@ -16,6 +17,16 @@
 enum { MEMBERS = 4, ROUNDS = 3, MS = 1000000 };
 
 static const abtio_config *config;
+static bool has_tasks;
+
+/* Of a member: it is a stream when it has a task. */
+static void become_stream(void)
+{
+    if (has_tasks) {
+#pragma omp task
+        (void)omp_get_thread_num();
+    }
+}
 
 static void begin(void)
 {
@@ -27,7 +38,10 @@ static int slept(int num)
 {
     int wrong = 0;
 #pragma omp parallel num_threads(num) reduction(+ : wrong)
-    wrong += abtio_sleep(MS, ABTIO_FOREVER) != 0;
+    {
+        become_stream();
+        wrong += abtio_sleep(MS, ABTIO_FOREVER) != 0;
+    }
     return wrong;
 }
 
@@ -48,6 +62,7 @@ static void inside(void)
     begin();
 #pragma omp parallel num_threads(MEMBERS) reduction(+ : wrong)
     {
+        become_stream();
         wrong += abtio_sleep(MS, ABTIO_FOREVER) != 0;
 #pragma omp barrier
 #pragma omp single
@@ -70,6 +85,7 @@ static void reads(void)
 #pragma omp parallel num_threads(MEMBERS) reduction(+ : wrong)
     {
         int me = omp_get_thread_num();
+        become_stream();
         wrong += abtio_recv_nb(fds[me][0], &bytes[me], 1, 0, ABTIO_FOREVER, &ops[me]) != 0;
 #pragma omp barrier
 #pragma omp single
@@ -98,6 +114,7 @@ static void critical(void)
     wrong += socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0;
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
     {
+        become_stream();
         if (omp_get_thread_num() == 1)
             wrong += abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op) != 0;
 #pragma omp barrier
@@ -122,8 +139,9 @@ int main(void)
 {
     static const abtio_config configs[] = {{.backend = ABTIO_BACKEND_AUTO}, {.backend = ABTIO_BACKEND_THREADS}};
     watchdog_begin(0);
-    for (int i = 0; i < 2; i++) {
-        config = &configs[i];
+    for (int i = 0; i < 4; i++) {
+        config = &configs[i % 2];
+        has_tasks = i >= 2;
         after_regions();
         inside();
         reads();

@@ -275,6 +275,22 @@ static void shares_of_streams(void)
     is_int(counts[1], counts[0], "it has as many members as that");
 }
 
+/* A thread that has no tasks is none of libabt's. One that has some is a stream from then on. */
+static void streams(void)
+{
+    int before = 0, after = 0;
+#pragma omp parallel num_threads(4) reduction(+ : before, after)
+    {
+        int rank;
+        before += ABT_self_get_xstream_rank(&rank) == ABT_SUCCESS;
+#pragma omp task
+        (void)omp_get_thread_num();
+        after += ABT_self_get_xstream_rank(&rank) == ABT_SUCCESS;
+    }
+    is_int(before, 0, "members that have no tasks are no streams");
+    is_int(after, 4, "members that have tasks are");
+}
+
 static void all(int num)
 {
     static const abtio_config configs[] = {{.backend = ABTIO_BACKEND_AUTO}, {.backend = ABTIO_BACKEND_THREADS}};
@@ -292,6 +308,7 @@ int main(void)
 {
     watchdog_begin(0);
     unsetenv("OMP_NUM_THREADS"); /* it has not been read yet */
+    streams();
     omp_init_lock(&lock);
     omp_init_nest_lock(&nest_lock);
     omp_set_max_active_levels(2);

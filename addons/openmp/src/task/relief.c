@@ -300,12 +300,44 @@ static bool is_guest(void)
            ABT_xstream_get_num(&num) == ABT_SUCCESS && num == 1;
 }
 
+static void stream_enter(bool looks)
+{
+    if (ABTX_xstream_enter(ABT_SCHED_NULL, &entered.stream) != ABT_SUCCESS)
+        return;
+    entered.is_there = true;
+    (void)ABT_self_get_thread(&entered.ult);
+    if (!looks)
+        (void)ABTX_xstream_set_spin(entered.stream, 0);
+}
+
+/*
+ * Members beyond the processors enter one after the other: thousands of them at once would take the processors from the
+ * one that has a lock of libabt, or of the system, and from the one that makes the threads.
+ */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+void abtomp_stream_in_child(void)
+{
+    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+/* The thread of the member becomes a stream. Without memory it does not. */
+static void member_enter(const struct abtomp_member *me)
+{
+    bool looks = me->num < abtomp_env.num_procs; /* for work, before it sleeps */
+    if (!looks)
+        pthread_mutex_lock(&turn);
+    stream_enter(looks);
+    if (!looks)
+        pthread_mutex_unlock(&turn);
+}
+
 /* Finds the stream of the caller. It must be its own ULT, and not one that the program has made there. */
-static bool find_stream(ABT_xstream *stream)
+static bool find_stream(const struct abtomp_member *me, ABT_xstream *stream)
 {
     ABT_thread self;
     if (!entered.is_there)
-        abtomp_stream_enter(true);
+        member_enter(me);
     if (!entered.is_there)
         return is_guest() && ABT_xstream_self(stream) == ABT_SUCCESS;
     *stream = entered.stream;
@@ -316,7 +348,7 @@ void abtomp_post_begin(struct abtomp_tasks *own)
 {
     const struct abtomp_member *me = own->member;
     ABT_xstream stream = ABT_XSTREAM_NULL;
-    if (abtomp_own_post || me->is_relay || me->team->level == 0 || !find_stream(&stream))
+    if (abtomp_own_post || me->is_relay || me->team->level == 0 || !find_stream(me, &stream))
         return;
     struct abtomp_post *post = calloc(1, sizeof(*post));
     if (!post)
@@ -345,38 +377,6 @@ void abtomp_guest_end(struct abtomp_tasks *own)
 {
     own->is_guest = false;
     post_end(abtomp_own_post);
-}
-
-static void stream_enter(bool looks)
-{
-    if (ABTX_xstream_enter(ABT_SCHED_NULL, &entered.stream) != ABT_SUCCESS)
-        return;
-    entered.is_there = true;
-    (void)ABT_self_get_thread(&entered.ult);
-    if (!looks)
-        (void)ABTX_xstream_set_spin(entered.stream, 0);
-}
-
-/*
- * Members beyond the processors enter one after the other: thousands of them at once would take the processors from the
- * one that has a lock of libabt, or of the system, and from the one that makes the threads.
- */
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-
-void abtomp_stream_in_child(void)
-{
-    turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-}
-
-void abtomp_stream_enter(bool looks)
-{
-    if (looks) {
-        stream_enter(true);
-        return;
-    }
-    pthread_mutex_lock(&turn);
-    stream_enter(false);
-    pthread_mutex_unlock(&turn);
 }
 
 void abtomp_stream_leave(void)

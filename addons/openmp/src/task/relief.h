@@ -44,11 +44,7 @@ struct abtomp_post {
 /* NULL: there is none. A thread that carries the stream of another one for a while has the post of that. */
 extern _Thread_local struct abtomp_post *abtomp_own_post;
 
-/*
- * The calling thread becomes a stream, so that functions of libabt may be called in regions. Without memory it does
- * not. `looks`: it may look for work before it sleeps.
- */
-void abtomp_stream_enter(bool looks);
+/* The calling thread is no stream any more, if it has become one for its tasks. */
 void abtomp_stream_leave(void);
 
 /* In the child of a fork there is one thread. */

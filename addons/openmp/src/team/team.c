@@ -175,7 +175,6 @@ void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_membe
 {
     abtomp_current = me;
     abtomp_watch_thread();
-    abtomp_stream_enter(me->num < abtomp_env.num_procs);
     run(me);
     abtomp_watch_end();
     abtomp_stream_leave();
