@@ -70,21 +70,20 @@ static void leave_out_library(void)
     abti_valgrind_suppress(suppressions, sizeof(suppressions) - 1);
 }
 
-/* What valgrind's tools of races need besides the order; whether one of them runs. */
-static bool init_races(void)
+/*
+ * The library calls it when it is loaded, since threads may wait for words of a user before ABT_init. ABT_init calls
+ * it, too: in a constructor of a program that has the archive it may come first. Other threads only read what it has
+ * found.
+ */
+__attribute__((constructor)) void abti_annotate_init(void)
 {
-    static bool is_reported;
-    if (!abti_valgrind_watches_races())
-        return false;
-    if (!is_reported)
+    static bool is_done;
+    if (is_done)
+        return;
+    is_done = true;
+    watches_races = abti_valgrind_watches_races(); /* one of valgrind's tools of races runs */
+    if (watches_races)
         leave_out_library();
-    is_reported = true;
-    return true;
-}
-
-void abti_annotate_init(void)
-{
-    watches_races = init_races();
     is_drd = abti_valgrind_is_drd();
     tsan_orders =
         !IS_INSTRUMENTED && __tsan_switch_to_fiber && __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin;

@@ -29,7 +29,7 @@ extern bool abti_annotate_on ABTI_HIDDEN;
  */
 extern bool abti_annotate_order ABTI_HIDDEN;
 
-/* Looks for the tools. Idempotent. */
+/* Looks for the tools, at the first call. */
 void abti_annotate_init(void);
 
 /* --- TSan: a fiber per context. NULL where TSan is absent. --- */
