@@ -1,4 +1,5 @@
-# libabtomp: OpenMP for unchanged programs, in place of libgomp.so.1. It uses the public headers only.
+# libabtomp: OpenMP for unchanged programs, in place of libgomp.so.1. It uses the public headers,
+# and has the policy of thieves in common with the library.
 
 # Beside the library is a directory with the names by which programs ask for it, to be set as LD_LIBRARY_PATH. The file
 # itself is there, and the library's own names are links to it: programs that look for OpenMP among the loaded files, as
@@ -50,13 +51,16 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/team/self.c \
 	addons/openmp/src/team/team.c \
 	addons/openmp/src/team/verdict.c \
-	addons/openmp/src/team/watch.c
+	addons/openmp/src/team/watch.c \
+	src/pool/thief_policy.c \
+	src/pool/thief_policy.h
 if HAVE_DL_FIND_OBJECT
 libabtomp_la_SOURCES += addons/openmp/src/team/module_find.c
 else
 libabtomp_la_SOURCES += addons/openmp/src/team/module_walk.c
 endif
-libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/openmp/src $(abtomp_CPPFLAGS) $(addon_delays)
+libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/openmp/src -I$(srcdir)/src \
+	$(abtomp_CPPFLAGS) $(addon_delays)
 if ASSERT
 libabtomp_la_CPPFLAGS += -DABTOMP_BUILD_ASSERT=1
 endif

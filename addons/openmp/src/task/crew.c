@@ -15,10 +15,9 @@
  *
  * Rest. The tasks of others are worth a member's while only if they are large: its look, its lock and the memory that
  * it moves disturb their maker more than small ones take, who would have run them sooner. So who may run any task
- * measures how long those take that it gets. After some small ones it rests before it goes for others, twice as long
- * each time, and half as long after each that was not small. It still counts as waiting, but not as hungry, so that no
- * maker of small tasks ever rings for it. It rests for some microseconds at most, and looks then: tasks are late, never
- * lost.
+ * measures how long those take that it gets, and rests after some small ones, as the library's thieves do
+ * (pool/thief_policy.h). It still counts as waiting, but not as hungry, so that no maker of small tasks ever rings for
+ * it. It rests for some microseconds at most, and looks then: tasks are late, never lost.
  *
  * The end. Each member, also one of an earlier region only, counts what it has made and ended, in numbers that only
  * grow. All numbers of ends are read first, then all of what was made: if they are equal, there was a moment in between
@@ -33,15 +32,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum {
-    MOST_BOOTY = 16,    /* tasks that are taken at once */
-    SMALL_NS = 700,     /* a task that takes no longer, with its move, is small */
-    BULK_NS = 20000,    /* longer ones are taken one at a time, since others want some, too */
-    ENOUGH_SMALLS = 4,  /* this number lets a member rest */
-    REST_NS = 256,      /* the first time, */
-    MOST_DOUBLINGS = 6, /* and twice as long so often */
-    RELAXES = 8         /* between two looks at the clock */
-};
+enum { RELAXES = 8 }; /* between two looks at the clock */
 
 /* -- The bell -- */
 
@@ -110,7 +101,7 @@ bool abtomp_tasks_are_over(struct abtomp_team *team)
     return made == ended;
 }
 
-/* -- The policy of thieves -- */
+/* -- When to go for others -- */
 
 uint64_t abtomp_now_ns(void)
 {
@@ -119,30 +110,15 @@ uint64_t abtomp_now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
 
-static void learn_booty(struct abtomp_thief *thief, uint32_t got)
-{
-    thief->got_ns = abtomp_now_ns();
-    thief->got = got;
-}
-
 /* The member has run what it got. Until when it rests; 0: it does not. */
-static uint64_t learn_return(struct abtomp_thief *thief)
+static uint64_t learn_return(struct abti_thief *thief)
 {
-    if (thief->got_ns == 0)
+    if (!abti_thief_needs_time(thief))
         return 0;
-    uint64_t now = abtomp_now_ns(), each = (now - thief->got_ns) / thief->got;
-    thief->got_ns = 0;
-    if (each > BULK_NS)
-        thief->most = 0;
-    else if (each >= SMALL_NS)
-        thief->most = 2 * thief->most + 1 < MOST_BOOTY ? 2 * thief->most + 1 : MOST_BOOTY - 1;
-    if (each >= SMALL_NS) {
-        thief->smalls -= thief->smalls > 0;
-        return 0;
-    }
-    if (thief->smalls < ENOUGH_SMALLS + MOST_DOUBLINGS)
-        thief->smalls++;
-    return thief->smalls < ENOUGH_SMALLS ? 0 : now + ((uint64_t)REST_NS << (thief->smalls - ENOUGH_SMALLS));
+    abti_thief_learn_return(thief, abtomp_now_ns());
+    uint64_t until_ns = thief->rest_ns;
+    thief->rest_ns = 0; /* the bell may end the rest, too */
+    return until_ns;
 }
 
 /* -- The search -- */
@@ -200,9 +176,9 @@ static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct a
 static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct search *search,
                                       int num)
 {
-    struct abtomp_task *booty[MOST_BOOTY];
+    struct abtomp_task *booty[1 + ABTI_THIEF_BULK];
     bool takes_more = search->await->takes_any && !search->await->is_relief;
-    uint32_t most = takes_more ? own->thief.most + 1 : 1;
+    uint32_t most = takes_more ? 1u + own->thief.more : 1;
     for (int i = 0; i < num; i++) {
         int other = (me->num + i) % num;
         /* acquire: pairs with the release in abtomp_tasks_make */
@@ -211,9 +187,11 @@ static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_ta
         if (got == 0)
             continue;
         if (takes_more)
-            learn_booty(&own->thief, got);
-        while (got > 1)
+            abti_thief_learn_booty(&own->thief, abtomp_now_ns());
+        while (got > 1) {
             abtomp_task_put(me, own, booty[--got]);
+            abti_thief_learn_more(&own->thief); /* which it will have run when it returns, or others have */
+        }
         abtomp_crew_offer(me, own);
         return booty[0];
     }

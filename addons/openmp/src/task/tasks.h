@@ -23,6 +23,7 @@
 #define ABTOMP_TASKS_H
 
 #include "omp.h"
+#include "pool/thief_policy.h"
 
 /* Flags of abtomp_task and abtomp_taskloop: those of GOMP_task. */
 enum {
@@ -100,14 +101,6 @@ struct abtomp_debt {
     struct abtomp_task *blocks, *last; /* memory of tasks, all of the same member; NULL: none */
 };
 
-/* How a member fares with the tasks of others: see crew.c. */
-struct abtomp_thief {
-    uint64_t got_ns; /* when it got the last ones; 0: that has been judged */
-    uint32_t got;    /* how many they were */
-    uint32_t most;   /* it takes at once, less 1 */
-    uint32_t smalls; /* how many were too small, less those that were not */
-};
-
 /* What a member has for tasks, from its first one on. */
 struct abtomp_tasks {
     struct abtomp_deque deque;
@@ -115,7 +108,7 @@ struct abtomp_tasks {
     uint32_t base;              /* the deque's top when it began: what is above are its descendants */
     struct abtomp_task *unused; /* memory for tasks */
     struct abtomp_debt debt;
-    struct abtomp_thief thief;
+    struct abti_thief thief;     /* how it fares with the tasks of others */
     struct abtomp_task implicit; /* the implicit task */
     /* Of reliefs: the stream of the member alone uses this. */
     struct abtomp_member *member;       /* whose they are. Constant */
