@@ -356,9 +356,11 @@ void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_membe
 
 /*
  * Runs fn by a team; how many members it had. `num` is what the program says, 0 if nothing. The lower three bits of the
- * flags are the clause proc_bind. `reductions` are those of tasks, NULL if there are none.
+ * flags are the clause proc_bind. `key` is the program's function: fn itself, or what it calls. `reductions` are those
+ * of tasks, NULL if there are none.
  */
-int abtomp_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags, uintptr_t *reductions);
+int abtomp_parallel(void (*fn)(void *), void *data, void (*key)(void *), unsigned num, unsigned flags,
+                    uintptr_t *reductions);
 
 /* The same, but the caller itself runs fn for member 0 between the two. */
 void abtomp_parallel_start(void (*fn)(void *), void *data, unsigned num);
@@ -381,6 +383,9 @@ void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, const struct abt
 void abtomp_wake(const _Atomic(uint32_t) *word);
 
 void abtomp_barrier(struct abtomp_member *me);
+
+/* The member's next single construct. True: it is the one that runs it. */
+bool abtomp_single(struct abtomp_member *me);
 
 /* Arrives at a barrier that is not cancelled yet. False: it was cancelled meanwhile, if that may be. */
 bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled);

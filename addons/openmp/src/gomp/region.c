@@ -12,13 +12,13 @@
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
-    (void)abtomp_parallel(fn, data, num, flags, NULL);
+    (void)abtomp_parallel(fn, data, fn, num, flags, NULL);
 }
 
 /* The first word of the data points to the description of the reductions. */
 unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
-    return (unsigned)abtomp_parallel(fn, data, num, flags, *(uintptr_t **)data);
+    return (unsigned)abtomp_parallel(fn, data, fn, num, flags, *(uintptr_t **)data);
 }
 
 /* As compilers before gcc 4.9 have it. */

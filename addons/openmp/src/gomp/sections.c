@@ -71,37 +71,16 @@ void GOMP_scope_start(uintptr_t *reductions)
 
 /* -- Single -- */
 
-/*
- * The first that comes to the construct counts it. A member that finds others ahead of it passes those constructs
- * without another look, so that it does not take the line from them at each.
- */
-static bool is_first(struct abtomp_member *me)
-{
-    struct abtomp_team *team = me->team;
-    if (team->num == 1)
-        return true;
-    uint64_t met = me->num_singles++;
-    if (me->taken_singles > met)
-        return false;
-    /* relaxed, both: what the first one does is published by the barrier at the end, if there is one */
-    uint64_t taken = met;
-    if (atomic_compare_exchange_strong_explicit(&team->singles, &taken, met + 1, memory_order_relaxed,
-                                                memory_order_relaxed))
-        return true;
-    me->taken_singles = taken;
-    return false;
-}
-
 bool GOMP_single_start(void)
 {
-    return is_first(abtomp_self());
+    return abtomp_single(abtomp_self());
 }
 
 /* With copyprivate the others wait for what the first one hands out. Another barrier follows. */
 void *GOMP_single_copy_start(void)
 {
     struct abtomp_member *me = abtomp_self();
-    if (is_first(me))
+    if (abtomp_single(me))
         return NULL;
     abtomp_barrier(me);
     return me->team->copied;

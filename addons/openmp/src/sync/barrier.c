@@ -99,3 +99,24 @@ void abtomp_barrier(struct abtomp_member *me)
     }
     (void)abtomp_barrier_pass(me, false);
 }
+
+/*
+ * The first that comes to the construct counts it. A member that finds others ahead of it passes those constructs
+ * without another look, so that it does not take the line from them at each.
+ */
+bool abtomp_single(struct abtomp_member *me)
+{
+    struct abtomp_team *team = me->team;
+    if (team->num == 1)
+        return true;
+    uint64_t met = me->num_singles++;
+    if (me->taken_singles > met)
+        return false;
+    /* relaxed, both: what the first one does is published by the barrier at the end, if there is one */
+    uint64_t taken = met;
+    if (atomic_compare_exchange_strong_explicit(&team->singles, &taken, met + 1, memory_order_relaxed,
+                                                memory_order_relaxed))
+        return true;
+    me->taken_singles = taken;
+    return false;
+}

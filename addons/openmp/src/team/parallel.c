@@ -159,10 +159,11 @@ static inline bool has_run(struct abtomp_member *me, struct abtomp_region *regio
     return ABTOMP_UNLIKELY(me->team->active_level > 0) && num != 1 && run_relay(me, region, num);
 }
 
-int abtomp_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags, uintptr_t *reductions)
+int abtomp_parallel(void (*fn)(void *), void *data, void (*key)(void *), unsigned num, unsigned flags,
+                    uintptr_t *reductions)
 {
     struct abtomp_member *me = abtomp_self();
-    struct abtomp_region region = {.fn = fn, .data = data, .key = fn, .bind = flags & BIND_FLAGS};
+    struct abtomp_region region = {.fn = fn, .data = data, .key = key, .bind = flags & BIND_FLAGS};
     region.reductions = reductions;
     if (has_run(me, &region, num))
         return region.num;
