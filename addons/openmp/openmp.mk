@@ -26,6 +26,9 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/icv/icv.h \
 	addons/openmp/src/icv/places.c \
 	addons/openmp/src/icv/places.h \
+	addons/openmp/src/kmp/kmp.h \
+	addons/openmp/src/kmp/loop.c \
+	addons/openmp/src/kmp/region.c \
 	addons/openmp/src/loop/ordered.c \
 	addons/openmp/src/loop/range.c \
 	addons/openmp/src/loop/range.h \
@@ -87,6 +90,7 @@ openmp_tests = \
 	addons/openmp/test/cancel \
 	addons/openmp/test/constructor \
 	addons/openmp/test/environment \
+	addons/openmp/test/kmp \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
 	addons/openmp/test/nested \
@@ -204,6 +208,18 @@ addons/openmp/test/constructor_library.so: addons/openmp/test/constructor_librar
 	$(AM_V_CC)$(MKDIR_P) addons/openmp/test && $(CC) -O1 -shared -fPIC $(OPENMP_CFLAGS) -Iinclude -I$(srcdir)/include \
 	  -o $@ $(srcdir)/addons/openmp/test/constructor_library.c
 CLEANFILES += addons/openmp/test/constructor_library.so
+# This one opens a library that clang has compiled for this machine, if there is one. It is linked with libabtomp itself.
+addons_openmp_test_kmp_SOURCES = addons/openmp/test/kmp.c addons/openmp/test/kmp.h
+addons_openmp_test_kmp_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_kmp_LINK = $(openmp_test_link)
+addons_openmp_test_kmp_LDADD =
+kmp_program = addons/openmp/test/kmp$(EXEEXT)
+$(kmp_program): addons/openmp/test/kmp_library.so
+addons/openmp/test/kmp_library.so: addons/openmp/test/kmp_library.c addons/openmp/test/kmp.h .libs/abtomp/libgomp.so.1
+	$(AM_V_CC)$(MKDIR_P) addons/openmp/test && rm -f $@ && if test $(host) = $(build) && command -v clang >/dev/null; then \
+	  clang -O1 -fPIC -fopenmp -c -o addons/openmp/test/kmp_library.o $(srcdir)/addons/openmp/test/kmp_library.c && \
+	  $(CC) -shared -o $@ addons/openmp/test/kmp_library.o .libs/abtomp/libgomp.so.1; fi
+CLEANFILES += addons/openmp/test/kmp_library.so addons/openmp/test/kmp_library.o
 # This one binds a function when it is called first: that is never.
 addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)

@@ -31,6 +31,10 @@
  *   sections.c  sections, single and scope
  *   target.c    device constructs, which run on the host; teams on the host
  *
+ * kmp/, what the programs of clang call, so far without tasks, teams and atomic:
+ *   region.c    regions, and what members do together
+ *   loop.c      loops, and with them sections
+ *
  * gomp/gomp.h has the prototypes of what compilers call; gomp/abtomp.map its versions.
  *
  * A team that is no relay has one native thread for each member. Member 0 is the thread that met the region. Those of

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops of clang, and sections, which are static loops. Their bounds are both inclusive. */
+#include "loop/share.h"
+
+#include "kmp/kmp.h"
+
+/* Kinds: unordered ones, and from ORDERED on the same for ordered loops. The upper bits say whether it is monotonic. */
+enum {
+    CHUNKED = 33,
+    DYNAMIC = 35,
+    GUIDED = 36,
+    RUNTIME = 37,
+    AUTO = 38,
+    TRAPEZOIDAL = 39,
+    STEAL = 44,
+    BALANCED = 45,
+    GUIDED_SIMD = 46,
+    RUNTIME_SIMD = 47,
+    ORDERED = 32,
+    FIRST_ORDERED = 65,
+    LAST_ORDERED = 71,
+    IS_MONOTONIC = 1 << 29,
+    IS_NONMONOTONIC = 1 << 30
+};
+
+static inline int32_t kind_of(int32_t kind)
+{
+    return kind & ~(IS_MONOTONIC | IS_NONMONOTONIC);
+}
+
+/* How many iterations there are. */
+static inline uint64_t count_iterations(bool is_empty, uint64_t lower, uint64_t upper, int64_t step)
+{
+    if (is_empty)
+        return 0;
+    return step > 0 ? (upper - lower) / (uint64_t)step + 1 : (lower - upper) / -(uint64_t)step + 1;
+}
+
+/* -- Static loops -- */
+
+/* The first part of a member, how many iterations that has, and how many are between two parts. */
+struct part {
+    uint64_t first, num, stride;
+    bool is_last; /* it has the last iteration, in this part or a later one */
+};
+
+static struct part chunked_part(uint64_t member, uint64_t members, uint64_t num, uint64_t chunk)
+{
+    uint64_t first = member * chunk, last = (num - 1) / chunk % members;
+    uint64_t own = first >= num ? 0 : num - first < chunk ? num - first : chunk;
+    return (struct part){first, own, members * chunk, member == last};
+}
+
+static struct part even_part(uint64_t member, uint64_t members, uint64_t num)
+{
+    uint64_t each = num / members, more = num % members;
+    struct part part = {each * member + (member < more ? member : more), each + (member < more), num, false};
+    part.is_last = part.num > 0 && part.first + part.num == num;
+    return part;
+}
+
+/* Parts of whole chunks. */
+static struct part balanced_part(uint64_t member, uint64_t members, uint64_t num, uint64_t chunk)
+{
+    uint64_t each = (num / members + (num % members > 0) + chunk - 1) / chunk * chunk, first = each * member;
+    if (first >= num)
+        return (struct part){num, 0, num, false};
+    uint64_t own = num - first < each ? num - first : each;
+    return (struct part){first, own, num, first + own == num};
+}
+
+static struct part static_part(int32_t kind, uint64_t num, int64_t chunk)
+{
+    const struct abtomp_member *me = abtomp_self();
+    uint64_t member = (uint64_t)me->num, members = (uint64_t)me->team->num, each = chunk > 0 ? (uint64_t)chunk : 1;
+    switch (kind_of(kind)) {
+    case CHUNKED: return chunked_part(member, members, num, each);
+    case BALANCED: return balanced_part(member, members, num, each);
+    default: return even_part(member, members, num);
+    }
+}
+
+/* What has no iterations begins behind its end: with numbers that each type has. */
+#define STATIC_INIT(name, type, step_type)                                                                             \
+    void __kmpc_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,         \
+                                       type *upper, step_type *stride, step_type step, step_type chunk)                \
+    {                                                                                                                  \
+        (void)at;                                                                                                      \
+        (void)gtid;                                                                                                    \
+        uint64_t num =                                                                                                 \
+            count_iterations(step > 0 ? *upper < *lower : *lower < *upper, (uint64_t)*lower, (uint64_t)*upper, step);  \
+        struct part part = {.stride = 1};                                                                              \
+        if (num > 0) {                                                                                                 \
+            part = static_part(kind, num, chunk);                                                                      \
+            *lower = part.num == 0 ? step > 0 : (type)((uint64_t)*lower + part.first * (uint64_t)step);                \
+            *upper = part.num == 0 ? step < 0 : (type)((uint64_t)*lower + (part.num - 1) * (uint64_t)step);            \
+        }                                                                                                              \
+        *stride = (step_type)(part.stride * (uint64_t)step);                                                           \
+        if (is_last)                                                                                                   \
+            *is_last = part.is_last;                                                                                   \
+    }
+KMP_LOOP_TYPES(STATIC_INIT)
+
+/* -- Loops of other kinds, and ordered ones -- */
+
+static unsigned kind_in(int32_t kind)
+{
+    unsigned monotonic = kind & IS_NONMONOTONIC ? 0 : ABTOMP_MONOTONIC;
+    int32_t plain = kind_of(kind);
+    switch (plain >= FIRST_ORDERED && plain <= LAST_ORDERED ? plain - ORDERED : plain) {
+    case DYNAMIC: return ABTOMP_DYNAMIC | monotonic;
+    case STEAL: return ABTOMP_DYNAMIC;
+    case GUIDED:
+    case TRAPEZOIDAL:
+    case GUIDED_SIMD: return ABTOMP_GUIDED | monotonic;
+    case RUNTIME:
+    case RUNTIME_SIMD: return ABTOMP_RUNTIME | monotonic;
+    case AUTO: return ABTOMP_AUTO;
+    default: return ABTOMP_STATIC;
+    }
+}
+
+static void enter_loop(int32_t kind, uint64_t lower, uint64_t num, int64_t step, int64_t chunk)
+{
+    struct abtomp_loop loop = {.start = lower, .step = (uint64_t)step, .num = num, .kind = kind_in(kind)};
+    int32_t plain = kind_of(kind);
+    bool has_parts = plain == CHUNKED || plain == CHUNKED + ORDERED || loop.kind != ABTOMP_STATIC;
+    loop.chunk = has_parts && chunk > 0 ? (uint64_t)chunk : 0;
+    if (plain == CHUNKED && loop.chunk == 0)
+        loop.chunk = 1;
+    loop.is_ordered = plain >= FIRST_ORDERED && plain <= LAST_ORDERED;
+    abtomp_loop_enter(abtomp_self(), &loop, NULL, NULL);
+}
+
+/* The next iterations. False: there are none, and the member has left the loop. */
+static bool take_part(struct abtomp_member *me, int32_t *is_last)
+{
+    const struct abtomp_loop *loop = &me->share->loop;
+    if (loop->is_ordered) {
+        abtomp_ordered_pass(me);
+        me->has_turn = false;
+    }
+    if (!abtomp_loop_take(me)) {
+        abtomp_share_leave(me);
+        return false;
+    }
+    if (is_last)
+        *is_last = me->end == loop->num;
+    return true;
+}
+
+#define DISPATCH(name, type, step_type)                                                                                \
+    void __kmpc_dispatch_init_##name(ident_t *at, int32_t gtid, int32_t kind, type lower, type upper, step_type step,  \
+                                     step_type chunk)                                                                  \
+    {                                                                                                                  \
+        (void)at;                                                                                                      \
+        (void)gtid;                                                                                                    \
+        bool is_empty = step > 0 ? upper < lower : lower < upper;                                                      \
+        enter_loop(kind, (uint64_t)lower, count_iterations(is_empty, (uint64_t)lower, (uint64_t)upper, step), step,    \
+                   chunk);                                                                                             \
+    }                                                                                                                  \
+    int32_t __kmpc_dispatch_next_##name(ident_t *at, int32_t gtid, int32_t *is_last, type *lower, type *upper,         \
+                                        step_type *step)                                                               \
+    {                                                                                                                  \
+        (void)at;                                                                                                      \
+        (void)gtid;                                                                                                    \
+        struct abtomp_member *me = abtomp_self();                                                                      \
+        if (!take_part(me, is_last))                                                                                   \
+            return 0;                                                                                                  \
+        const struct abtomp_loop *loop = &me->share->loop;                                                             \
+        *lower = (type)(loop->start + me->first * loop->step);                                                         \
+        *upper = (type)(loop->start + (me->end - 1) * loop->step);                                                     \
+        if (step)                                                                                                      \
+            *step = (step_type)loop->step;                                                                             \
+        return 1;                                                                                                      \
+    }
+KMP_LOOP_TYPES(DISPATCH)
+
+void __kmpc_ordered(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    abtomp_ordered_await(abtomp_self());
+}
+
+/* -- Ends at which there is nothing to do -- */
+
+/* A turn is passed when its chunk has ended, and a member leaves a loop when it finds no more iterations. */
+
+#define NOTHING(name)                                                                                                  \
+    void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \
+    {                                                                                                                  \
+        (void)at;                                                                                                      \
+        (void)gtid;                                                                                                    \
+    }
+
+NOTHING(end_ordered)
+NOTHING(for_static_fini)
+NOTHING(dispatch_fini_4)
+NOTHING(dispatch_fini_4u)
+NOTHING(dispatch_fini_8)
+NOTHING(dispatch_fini_8u)
+NOTHING(dispatch_deinit)

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parallel regions of clang, and what their members do together but for loops. */
+#include "loop/share.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include "kmp/kmp.h"
+
+/* -- Regions -- */
+
+/* What the next region of this thread is to have. The program calls between nothing that could change the thread. */
+static _Thread_local struct {
+    unsigned num, bind;
+} asked;
+
+void __kmpc_push_num_threads(ident_t *at, int32_t gtid, int32_t num)
+{
+    (void)at;
+    (void)gtid;
+    asked.num = num > 0 ? (unsigned)num : 0;
+}
+
+void __kmpc_push_proc_bind(ident_t *at, int32_t gtid, int32_t bind)
+{
+    (void)at;
+    (void)gtid;
+    asked.bind = bind > 0 ? (unsigned)bind : 0;
+}
+
+enum { FEW = 16, MANY = 64, MOST = 256 };
+
+/* A call of the program's function. */
+struct call {
+    kmp_microtask fn;
+    int32_t num;
+    void **args; /* FEW, MANY or MOST of them, of which the function looks at `num` */
+};
+
+#define P4 void *, void *, void *, void *
+#define P16 P4, P4, P4, P4
+#define P64 P16, P16, P16, P16
+#define P256 P64, P64, P64, P64
+#define A4(i) args[i], args[(i) + 1], args[(i) + 2], args[(i) + 3]
+#define A16(i) A4(i), A4((i) + 4), A4((i) + 8), A4((i) + 12)
+#define A64(i) A16(i), A16((i) + 16), A16((i) + 32), A16((i) + 48)
+#define A256(i) A64(i), A64((i) + 64), A64((i) + 128), A64((i) + 192)
+
+/*
+ * Runs the function with its arguments, and with more than it has: by the calling conventions of all systems that the
+ * library is for the caller places and removes them, so that a function does not see what it has no name for.
+ */
+static void run_call(void *data)
+{
+    const struct call *call = data;
+    void **args = call->args;
+    int32_t number = abtomp_current->num, bound = number;
+    if (ABTOMP_LIKELY(call->num <= 4))
+        ((void (*)(int32_t *, int32_t *, P4))call->fn)(&number, &bound, A4(0));
+    else if (call->num <= FEW)
+        ((void (*)(int32_t *, int32_t *, P16))call->fn)(&number, &bound, A16(0));
+    else if (call->num <= MANY)
+        ((void (*)(int32_t *, int32_t *, P64))call->fn)(&number, &bound, A64(0));
+    else
+        ((void (*)(int32_t *, int32_t *, P256))call->fn)(&number, &bound, A256(0));
+}
+
+void __kmpc_fork_call(ident_t *at, int32_t num, kmp_microtask fn, ...)
+{
+    (void)at;
+    void *few[FEW] = {NULL}, **more = NULL;
+    if (ABTOMP_UNLIKELY(num > FEW)) {
+        if (num > MOST)
+            abtomp_fail("a region shares more variables than the library has room for: 256");
+        more = calloc(num <= MANY ? MANY : MOST, sizeof(more[0]));
+        if (!more)
+            abtomp_fail("out of memory");
+    }
+    struct call call = {fn, num, more ? more : few};
+    va_list args;
+    va_start(args, fn);
+    for (int32_t i = 0; i < num; i++)
+        call.args[i] = va_arg(args, void *);
+    va_end(args);
+    unsigned members = asked.num, bind = asked.bind;
+    asked.num = asked.bind = 0;
+    (void)abtomp_parallel(run_call, &call, (void (*)(void *))fn, members, bind, NULL);
+    free(more);
+}
+
+/* A region whose condition does not hold: the caller itself runs its function. */
+void __kmpc_serialized_parallel(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    asked.num = asked.bind = 0;
+    abtomp_parallel_start(NULL, NULL, 1);
+}
+
+void __kmpc_end_serialized_parallel(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    abtomp_parallel_end();
+}
+
+/* -- Numbers -- */
+
+int32_t __kmpc_bound_thread_num(ident_t *at)
+{
+    (void)at;
+    return abtomp_self()->num;
+}
+
+int32_t __kmpc_global_thread_num(ident_t *at)
+{
+    return __kmpc_bound_thread_num(at);
+}
+
+int32_t __kmpc_bound_num_threads(ident_t *at)
+{
+    (void)at;
+    return abtomp_self()->team->num;
+}
+
+int32_t __kmpc_global_num_threads(ident_t *at)
+{
+    return __kmpc_bound_num_threads(at);
+}
+
+int32_t __kmpc_master(ident_t *at, int32_t gtid)
+{
+    return __kmpc_masked(at, gtid, 0);
+}
+
+int32_t __kmpc_masked(ident_t *at, int32_t gtid, int32_t filter)
+{
+    (void)at;
+    (void)gtid;
+    return abtomp_self()->num == filter;
+}
+
+/* -- Barriers and cancellation -- */
+
+/* A member that has left a loop by its cancellation is in the share of the loop still. */
+static struct abtomp_member *leave_loop(void)
+{
+    struct abtomp_member *me = abtomp_self();
+    abtomp_share_leave(me);
+    return me;
+}
+
+void __kmpc_barrier(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    abtomp_barrier(leave_loop());
+}
+
+int32_t __kmpc_cancel_barrier(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    return abtomp_barrier_cancel(leave_loop());
+}
+
+/* 1: parallel, 2: loop, 3: sections, 4: taskgroup */
+static enum abtomp_cancellable cancel_kind(int32_t kind)
+{
+    return kind == 1 ? ABTOMP_CANCEL_REGION : kind == 4 ? ABTOMP_CANCEL_GROUP : ABTOMP_CANCEL_SHARE;
+}
+
+int32_t __kmpc_cancel(ident_t *at, int32_t gtid, int32_t kind)
+{
+    (void)at;
+    (void)gtid;
+    return abtomp_cancel(cancel_kind(kind));
+}
+
+int32_t __kmpc_cancellationpoint(ident_t *at, int32_t gtid, int32_t kind)
+{
+    (void)at;
+    (void)gtid;
+    return abtomp_is_cancelled(cancel_kind(kind));
+}
+
+/* -- Critical and reductions: of the 32 bytes of a name the first four are the mutex -- */
+
+void __kmpc_critical(ident_t *at, int32_t gtid, void *name)
+{
+    (void)at;
+    (void)gtid;
+    abtomp_users_lock(name);
+}
+
+void __kmpc_critical_with_hint(ident_t *at, int32_t gtid, void *name, uint32_t hint)
+{
+    (void)hint;
+    __kmpc_critical(at, gtid, name);
+}
+
+void __kmpc_end_critical(ident_t *at, int32_t gtid, void *name)
+{
+    (void)at;
+    (void)gtid;
+    abtomp_mutex_unlock(name);
+}
+
+/* Each member adds its own part: that is what the answer 1 says. Functions without a name have one for all. */
+static _Atomic(uint32_t) unnamed;
+
+int32_t __kmpc_reduce_nowait(ident_t *at, int32_t gtid, int32_t num, size_t size, void *data,
+                             void (*reduce)(void *, void *), void *name)
+{
+    (void)num;
+    (void)size;
+    (void)data;
+    (void)reduce;
+    __kmpc_critical(at, gtid, name ? name : &unnamed);
+    return 1;
+}
+
+void __kmpc_end_reduce_nowait(ident_t *at, int32_t gtid, void *name)
+{
+    __kmpc_end_critical(at, gtid, name ? name : &unnamed);
+}
+
+int32_t __kmpc_reduce(ident_t *at, int32_t gtid, int32_t num, size_t size, void *data, void (*reduce)(void *, void *),
+                      void *name)
+{
+    return __kmpc_reduce_nowait(at, gtid, num, size, data, reduce, name);
+}
+
+void __kmpc_end_reduce(ident_t *at, int32_t gtid, void *name)
+{
+    __kmpc_end_reduce_nowait(at, gtid, name);
+    __kmpc_barrier(at, gtid);
+}
+
+/* -- Single -- */
+
+int32_t __kmpc_single(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    return abtomp_single(abtomp_self());
+}
+
+/* The member that ran the construct hands out where its values are. It keeps them until all have copied them. */
+void __kmpc_copyprivate(ident_t *at, int32_t gtid, size_t size, void *data, void (*copy)(void *, void *),
+                        int32_t is_single)
+{
+    (void)at;
+    (void)gtid;
+    (void)size;
+    struct abtomp_member *me = abtomp_self();
+    if (is_single)
+        me->team->copied = data;
+    abtomp_barrier(me);
+    if (!is_single)
+        copy(data, me->team->copied);
+    abtomp_barrier(me);
+}
+
+/* -- Memory -- */
+
+void __kmpc_flush(ident_t *at)
+{
+    (void)at;
+    atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with this atomic_thread_fence, of others */
+}
+
+/* -- Ends of constructs at which there is nothing to do -- */
+
+#define NOTHING(name)                                                                                                  \
+    void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \
+    {                                                                                                                  \
+        (void)at;                                                                                                      \
+        (void)gtid;                                                                                                    \
+    }
+
+NOTHING(end_master)
+NOTHING(end_masked)
+NOTHING(end_single)
