@@ -33,11 +33,11 @@ a.href=ROOT+place;a.textContent=title;li.append(a,' '+line);found.append(li)}}
 box.addEventListener('input',show);document.addEventListener('keydown',event=>{
 if(event.key==='/'&&document.activeElement!==box){event.preventDefault();box.focus()}
 if(event.key==='Enter'&&document.activeElement===box&&found.querySelector('a'))found.querySelector('a').click()});
-const side=document.getElementById('side');for(const [title,links] of SIDE){const details=document.createElement('details'),
+const side=document.getElementById('side'),wide=matchMedia('(min-width:50em)').matches;for(const [title,links] of SIDE){const details=document.createElement('details'),
 summary=document.createElement('summary');summary.textContent=title;details.append(summary);
 for(const [name,place] of links){const a=document.createElement('a');a.href=ROOT+place;a.textContent=name;
-if(a.href===location.href.replace(/#.*/,'')){a.className='here';details.open=true}details.append(a)}side.append(details)}
-if(!side.querySelector('.here'))side.querySelector('details').open=true;
+if(a.href===location.href.replace(/#.*/,'')){a.className='here';details.open=wide}details.append(a)}side.append(details)}
+if(!side.querySelector('.here'))side.querySelector('details').open=wide;
 """
 
 

@@ -12,7 +12,7 @@ import header
 import markdown
 import search
 
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#222;display:flex;min-height:100vh}
+STYLE = """:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#222;display:flex;min-height:100vh}
 main{flex:1;min-width:0;max-width:56em;padding:1em 2em}#side{flex:0 0 15em;padding:1em;font-size:.9em;background:#f4f4f4;
 max-height:100vh;overflow:auto;position:sticky;top:0;box-sizing:border-box}#side a{display:block;padding:.1em 0 .1em 1em;
 overflow-wrap:anywhere}#side .here{font-weight:bold}summary{cursor:pointer;font-weight:bold;padding:.3em 0}
@@ -21,7 +21,8 @@ table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:
 h3{border-top:1px solid #ccc;padding-top:.7em}#found{list-style:none;padding:0}nav{margin-bottom:1em}img{max-width:100%}
 nav input{width:24em;max-width:60%;font:inherit}.names{columns:3 14em;padding-left:1em}code a{text-decoration:none}
 .turn{display:flex;justify-content:space-between;border-top:1px solid #ccc;margin-top:2em;padding-top:.5em}
-@media(max-width:50em){body{display:block}#side{position:static;max-height:none}main{padding:1em}}
+@media(max-width:50em){body{display:block}#side{position:static;max-height:none}main{padding:1em}
+table{display:block;overflow-x:auto}main{overflow-wrap:anywhere}td code,th{overflow-wrap:normal}}
 @media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre,#side{background:#262626}a{color:#8bf}}"""
 FOR_USERS = ("doc/debugging.md", "doc/tracing.md", "doc/performance.md", "doc/fork-join.md", "doc/io.md", "doc/glt.md",
              "doc/mpi.md", "doc/openmp.md")
@@ -41,7 +42,7 @@ def page(title, body, root=""):
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{html.escape(title)}</title><link rel="stylesheet" href="{root}style.css"></head><body><aside id="side"></aside><main>
 <nav><a href="{root}index.html">libabt</a> <a href="{root}names.html">all names</a>
-<input id="search" type="search" placeholder="Search: press /" autocomplete="off"></nav><ul id="found"></ul>
+<input id="search" type="search" placeholder="Search: press /" aria-label="Search" autocomplete="off"></nav><ul id="found"></ul>
 {body}
 </main><script>const ROOT="{root}"</script><script src="{root}index.js"></script></body></html>
 """
@@ -159,6 +160,7 @@ def write_pages(directory, index, places):
     files += sorted((book.TOP / "doc").glob("*.md")) + sorted((book.TOP / "doc/guide").glob("*.md"))
     files += [book.TOP / name for name in names]
     found = {str(file.relative_to(book.TOP)): write_text(directory, file, ordered, places, index) for file in dict.fromkeys(files)}
+    shutil.copy(book.TOP / "COPYRIGHT", directory / "copyright")  # where README.md links to
     for picture in (book.TOP / "doc").glob("*.svg"):
         shutil.copy(picture, directory / "doc")
     io_files = sorted((book.TOP / "addons/io/examples").glob("*.[ch]"))
