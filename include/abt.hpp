@@ -674,6 +674,14 @@ inline void reap(void *arg)
     ABT_thread_free(&thread);
 }
 
+/* INV_THREAD: the thread itself has called. */
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail_join(int code)
+{
+    if (code == ABT_ERR_INV_THREAD)
+        throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur));
+    fail(code, "abt::thread::join");
+}
+
 template <class F> using decayed = std::remove_cv_t<std::remove_reference_t<F>>;
 
 template <class F, class Self>
@@ -766,9 +774,8 @@ class thread
     {
         refuse_unless_joinable();
         const int code = ABT_thread_free(&handle_);
-        if (code == ABT_ERR_INV_THREAD)
-            throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur));
-        detail::check(code, "abt::thread::join");
+        if (__builtin_expect(code != ABT_SUCCESS, 0))
+            detail::fail_join(code);
     }
     void detach()
     {
