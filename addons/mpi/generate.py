@@ -110,7 +110,7 @@ def twin(f, by):
 
 
 def pair(f, receive, send):
-    return (f"    MPI_Request requests_[2];\n    int code_ = {f.real(receive + ['&requests_[0]'], 'Irecv' + f.suffix)};\n"
+    return (f"    MPI_Request requests_[2];\n    int code_ = abtmpi_fatal_code({f.real(receive + ['&requests_[0]'], 'Irecv' + f.suffix)});\n"
             f"    if (code_ != MPI_SUCCESS)\n        return {failed(f, 'code_')};\n"
             f"    code_ = {f.real(send + ['&requests_[1]'], 'Isend' + f.suffix)};\n"
             f"    code_ = abtmpi_finish_pair(\"{f.full}\", code_, requests_, {f.comm()}, {f.status()});\n")
@@ -122,12 +122,12 @@ def parts(f, by):
         # The type of what has been packed matches any type at the receiver. MPI_Pack of MPICH 4.0 refuses MPI_BOTTOM.
         return (f"    if (buf == MPI_BOTTOM) {{\n{region(f, by)}    }}\n"
                 f"    void *copy_;\n    {f.count} size_, used_ = 0;\n{straight(f)}"
-                f"    int pack_ = {f.real([a[1], a[2], a[7], '&size_'], 'Pack_size' + f.suffix)};\n"
+                f"    int pack_ = abtmpi_fatal_code({f.real([a[1], a[2], a[7], '&size_'], 'Pack_size' + f.suffix)});\n"
                 f"    if (pack_ != MPI_SUCCESS)\n        return {failed(f, 'pack_')};\n"
                 f"    copy_ = malloc(size_ > 0 ? (size_t)size_ : 1);\n"
                 f"    if (!copy_)\n        return abtmpi_leave(MPI_ERR_NO_MEM);\n"
                 f"    bool before_ = abtmpi_cancel_put_off();\n"
-                f"    pack_ = {f.real([a[0], a[1], a[2], 'copy_', 'size_', '&used_', a[7]], 'Pack' + f.suffix)};\n"
+                f"    pack_ = abtmpi_fatal_code({f.real([a[0], a[1], a[2], 'copy_', 'size_', '&used_', a[7]], 'Pack' + f.suffix)});\n"
                 f"    if (pack_ == MPI_SUCCESS)\n        pack_ = replace_{f.name}({', '.join(a)}, copy_, used_);\n"
                 f"    else\n        {failed(f, 'pack_')};\n"
                 f"    free(copy_);\n    abtmpi_cancel_allow(before_);\n    return pack_;\n")
@@ -139,7 +139,7 @@ def before(f, what):
     if what == "turn":
         found = RESULT.get(f.name, "flag")
         return (f"static __attribute__((noinline)) int turn_{f.name}({', '.join(f.params)})\n{{\n{straight(f)}"
-                f"    int code_ = {f.real()};\n" + ended(f, f"abtmpi_leave_turn(code_, {found})") + "}\n\n")
+                f"    int code_ = abtmpi_fatal_code({f.real()});\n" + ended(f, f"abtmpi_leave_turn(code_, {found})") + "}\n\n")
     if what != "parts" or not f.name.startswith("Sendrecv_replace"):
         return ""
     a = f.args

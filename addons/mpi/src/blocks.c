@@ -5,6 +5,7 @@
 
 #include "blocks.h"
 #include "debug.h"
+#include "fatal.h"
 
 enum {
     BLOCK_NUM = 16,  /* requests of a block: with 64, a look that misses costs 4 times as much */
@@ -157,9 +158,9 @@ static bool block_look_singly(block *b, bool is_watched, void (*done)(abtmpi_wai
         if (!part)
             continue;
         if (is_watched)
-            code = abtmpi_real.Request_get_status(b->requests[i], &flag, MPI_STATUS_IGNORE);
+            code = abtmpi_fatal_code(abtmpi_real.Request_get_status(b->requests[i], &flag, MPI_STATUS_IGNORE));
         else
-            code = abtmpi_real.Test(&b->requests[i], &flag, &part->status);
+            code = abtmpi_fatal_code(abtmpi_real.Test(&b->requests[i], &flag, &part->status));
         if (flag || code != MPI_SUCCESS) {
             block_mark(b, i, code);
             block_report(b, i, done);
@@ -183,7 +184,7 @@ static bool block_look(block *b, bool is_watched, void (*done)(abtmpi_wait *, ab
 
     if (is_watched || b->end - first == 1)
         return block_look_singly(b, is_watched, done);
-    int code = abtmpi_real.Testsome(b->end - first, b->requests + first, &num, indices, statuses);
+    int code = abtmpi_fatal_code(abtmpi_real.Testsome(b->end - first, b->requests + first, &num, indices, statuses));
     bool has_codes = code != MPI_SUCCESS && block_is_in_status(code);
     if (code != MPI_SUCCESS && !has_codes)
         return block_look_singly(b, is_watched, done);

@@ -90,7 +90,7 @@ static int continue_test(continuation *c)
     for (int i = 0; i < c->count; i++) {
         abtmpi_part part = {.request = &c->requests[i]};
         int found = 0;
-        part.code = abtmpi_real.Test(part.request, &found, &part.status);
+        part.code = abtmpi_fatal_code(abtmpi_real.Test(part.request, &found, &part.status));
         part.is_done = found || part.code != MPI_SUCCESS;
         c->parts[part.is_done ? --end : left++] = part;
     }

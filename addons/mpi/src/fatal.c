@@ -14,7 +14,10 @@
 static _Atomic(MPI_Errhandler) fatal_handler = MPI_ERRHANDLER_NULL;
 
 /* The handler has returned, so that a call has a code that has to end the job. */
-static atomic_bool fatal_has_returned;
+atomic_bool abtmpi_fatal_has_returned;
+
+/* Of a native thread: the code then. */
+static _Thread_local int fatal_code __attribute__((tls_model("initial-exec"))) = MPI_SUCCESS;
 
 /* relaxed: it is written before MPI_Init has returned. */
 static bool fatal_is_handler(MPI_Errhandler handler)
@@ -45,14 +48,24 @@ static void fatal_abort(MPI_Comm comm, int code, const char *name)
 static void fatal_handle(MPI_Comm *comm, int *code, ...)
 {
     if (abtmpi_call_is_inside()) {
+        fatal_code = *code;
         /* relaxed: the ULT that gets the code has been woken after this, or has called this. */
-        atomic_store_explicit(&fatal_has_returned, true, memory_order_relaxed);
+        atomic_store_explicit(&abtmpi_fatal_has_returned, true, memory_order_relaxed);
         return;
     }
     va_list args;
     va_start(args, code);
     fatal_abort(*comm, *code, ABTMPI_IS_OPEN_MPI ? va_arg(args, const char *) : NULL);
     va_end(args);
+}
+
+/* A function of MPICH 5 whose error has been given to a handler returns MPI_SUCCESS. */
+int abtmpi_fatal_take(int code)
+{
+    int taken = fatal_code;
+
+    fatal_code = MPI_SUCCESS;
+    return code != MPI_SUCCESS ? code : taken;
 }
 
 static void fatal_install(MPI_Comm comm, MPI_Errhandler own)
@@ -73,7 +86,8 @@ void abtmpi_fatal_begin(void)
         return;
     atomic_store_explicit(&fatal_handler, own, memory_order_relaxed); /* relaxed: as above. */
     fatal_install(MPI_COMM_WORLD, own);
-    fatal_install(MPI_COMM_SELF, own);
+    if (ABTMPI_IS_OPEN_MPI) /* MPICH 5 gives it errors of all requests once it has a handler */
+        fatal_install(MPI_COMM_SELF, own);
 }
 
 /* One line, as several processes may write theirs at once. */
@@ -114,7 +128,7 @@ int abtmpi_fatal_end(abtmpi_fatal_call call, int code)
 
     /* relaxed: as above. */
     if (abtmpi_call_is_off() || atomic_load_explicit(&fatal_handler, memory_order_relaxed) == MPI_ERRHANDLER_NULL ||
-        (!atomic_load_explicit(&fatal_has_returned, memory_order_relaxed) && !fatal_is_handler_of(call.comm)))
+        (!atomic_load_explicit(&abtmpi_fatal_has_returned, memory_order_relaxed) && !fatal_is_handler_of(call.comm)))
         return code;
     fatal_say(&call, code);
     abtmpi_real.Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "debug.h"
+#include "fatal.h"
 #include "finish.h"
 #include "progress.h"
 
@@ -49,7 +50,7 @@ typedef struct {
 static int ask_one(void *arg, int *found)
 {
     question *q = arg;
-    return abtmpi_real.Test(q->requests, found, q->status);
+    return abtmpi_fatal_code(abtmpi_real.Test(q->requests, found, q->status));
 }
 
 /*
@@ -100,7 +101,7 @@ static bool all_test(const question *q, int at, abtmpi_part *part)
         return true;
     if (!atomic_load_explicit(&finish_may_be_inactive, memory_order_relaxed)) /* relaxed: as above. */
         return false;
-    part->code = abtmpi_real.Test(&q->requests[at], &found, &part->status);
+    part->code = abtmpi_fatal_code(abtmpi_real.Test(&q->requests[at], &found, &part->status));
     if (found && part->code == MPI_SUCCESS && q->status != MPI_STATUSES_IGNORE)
         status_copy(&q->status[at], &part->status);
     return found || part->code != MPI_SUCCESS;
@@ -131,6 +132,19 @@ static void all_take(question *q, int num, const int indices[], const MPI_Status
     }
 }
 
+/* As MPI_Testsome. That of MPICH 5 returns MPI_SUCCESS where a handler of the program has got the error. */
+static int all_testsome(int num, MPI_Request requests[], int *count, int indices[], MPI_Status statuses[])
+{
+    bool is_handled = abtmpi_handler_is_own();
+
+    for (int i = 0; is_handled && i < num; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS; /* without an error it is not written */
+    int code = abtmpi_fatal_code(abtmpi_real.Testsome(num, requests, count, indices, statuses));
+    for (int i = 0; is_handled && code == MPI_SUCCESS && i < *count; i++)
+        code = statuses[i].MPI_ERROR == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_IN_STATUS;
+    return code;
+}
+
 /*
  * Completes what is done. The answer is yes when no request is active any more. MPI_Testall is not used, since that of
  * MPICH 4.0 fails whenever a collective operation is persistent, or a request is partitioned.
@@ -143,7 +157,7 @@ static int ask_all(void *arg, int *found)
 
     do {
         int num = q->num - q->first < FINISH_GROUP ? q->num - q->first : FINISH_GROUP, count = 0;
-        code = abtmpi_real.Testsome(num, q->requests + q->first, &count, indices, statuses);
+        code = all_testsome(num, q->requests + q->first, &count, indices, statuses);
         if (code != MPI_SUCCESS)
             all_failed(q);
         if (count != MPI_UNDEFINED)
@@ -160,13 +174,13 @@ static int ask_all(void *arg, int *found)
 static int ask_any(void *arg, int *found)
 {
     question *q = arg;
-    return abtmpi_real.Testany(q->num, q->requests, q->result, found, q->status);
+    return abtmpi_fatal_code(abtmpi_real.Testany(q->num, q->requests, q->result, found, q->status));
 }
 
 static int ask_some(void *arg, int *found)
 {
     question *q = arg;
-    int code = abtmpi_real.Testsome(q->num, q->requests, q->result, q->indices, q->status);
+    int code = abtmpi_fatal_code(abtmpi_real.Testsome(q->num, q->requests, q->result, q->indices, q->status));
     *found = code == MPI_SUCCESS && *q->result != 0; /* MPI_UNDEFINED: there is nothing to wait for */
     return code;
 }
@@ -174,19 +188,19 @@ static int ask_some(void *arg, int *found)
 static int ask_probe(void *arg, int *found)
 {
     question *q = arg;
-    return abtmpi_real.Iprobe(q->source, q->tag, q->comm, found, q->status);
+    return abtmpi_fatal_code(abtmpi_real.Iprobe(q->source, q->tag, q->comm, found, q->status));
 }
 
 static int ask_mprobe(void *arg, int *found)
 {
     question *q = arg;
-    return abtmpi_real.Improbe(q->source, q->tag, q->comm, found, q->message, q->status);
+    return abtmpi_fatal_code(abtmpi_real.Improbe(q->source, q->tag, q->comm, found, q->message, q->status));
 }
 
 static int ask_win(void *arg, int *found)
 {
     question *q = arg;
-    return abtmpi_real.Win_test(q->win, found);
+    return abtmpi_fatal_code(abtmpi_real.Win_test(q->win, found));
 }
 
 /* Room for the parts of num requests; NULL: out of memory. */
@@ -227,7 +241,7 @@ static int question_watch(question *q, bool all, int *found)
         if (q->requests[i] == MPI_REQUEST_NULL)
             continue;
         flag = 0;
-        code = abtmpi_real.Request_get_status(q->requests[i], &flag, MPI_STATUS_IGNORE);
+        code = abtmpi_fatal_code(abtmpi_real.Request_get_status(q->requests[i], &flag, MPI_STATUS_IGNORE));
         if (!flag)
             parts[num++] = (abtmpi_part){.request = &q->requests[i]};
     }
@@ -283,9 +297,9 @@ static int question_wait_watching(question *q, bool all)
 static int request_test(MPI_Request *request, bool is_hidden, int *found, MPI_Status *status)
 {
     if (ABTMPI_IS_OPEN_MPI || !is_hidden)
-        return abtmpi_real.Test(request, found, status);
-    int code = abtmpi_real.Request_get_status(*request, found, MPI_STATUS_IGNORE);
-    return *found ? abtmpi_real.Wait(request, status) : code;
+        return abtmpi_fatal_code(abtmpi_real.Test(request, found, status));
+    int code = abtmpi_fatal_code(abtmpi_real.Request_get_status(*request, found, MPI_STATUS_IGNORE));
+    return *found ? abtmpi_fatal_code(abtmpi_real.Wait(request, status)) : code;
 }
 
 /* A request is hidden if the program does not know of it. Then comm is its communicator, or null where that is not
@@ -314,6 +328,7 @@ static int request_wait(const char *call, MPI_Request *request, bool is_hidden, 
 
 int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Comm comm, MPI_Status *status)
 {
+    code = abtmpi_fatal_code(code);
     return code == MPI_SUCCESS ? request_wait(call, request, true, comm, status) : abtmpi_leave(code);
 }
 
@@ -321,6 +336,7 @@ int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_
 {
     bool before = abtmpi_cancel_put_off();
 
+    code = abtmpi_fatal_code(code);
     if (code == MPI_SUCCESS) {
         code = request_wait(call, &requests[1], true, comm, MPI_STATUS_IGNORE);
         abtmpi_enter();

@@ -32,6 +32,11 @@ static void truncated(void)
     job_receive_too_long(0, TAG);
 }
 
+static void truncated_and_handled(void)
+{
+    job_receive_handled(0, TAG, MPI_COMM_WORLD);
+}
+
 static void truncated_of_two(void)
 {
     MPI_Request requests[3];
@@ -225,7 +230,7 @@ int main(int argc, char **argv)
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     if (is_seen) {
-        job_run_pair(truncated, send_for_handler);
+        job_run_pair(truncated_and_handled, send_for_handler);
         is_int(handled, 1, "it has waited");
     }
     job_run_pair(wait_generalized, complete_generalized);

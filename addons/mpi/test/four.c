@@ -83,8 +83,7 @@ static void handler(MPI_Comm *of, int *code, ...)
 
 static void receive_too_long(void)
 {
-    is_int(class_of(MPI_Recv(in, 1, MPI_INT, job_rank, TAG, comm, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE,
-           "a message that is too long");
+    job_receive_handled(job_rank, TAG, comm);
 }
 
 /* Without MPI_Init, in which case MPICH 4.0 needs two processes. */

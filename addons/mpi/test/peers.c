@@ -30,6 +30,12 @@ static void truncated(void)
     job_receive_too_long(1, TAG);
 }
 
+static void truncated_and_handled(void)
+{
+    ask_for_two();
+    job_receive_handled(1, TAG, MPI_COMM_WORLD);
+}
+
 static void truncated_of_two(void)
 {
     MPI_Request requests[3];
@@ -106,7 +112,7 @@ static void handled_by_waiting(void)
 
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
-    job_run_pair(truncated, set_for_handler);
+    job_run_pair(truncated_and_handled, set_for_handler);
     is_int(handled, 1, "a handler waits for another ULT");
     MPI_Errhandler_free(&errhandler);
 }
