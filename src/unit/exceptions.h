@@ -42,21 +42,6 @@ void abti_exceptions_forget(void);
 void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept);
 void abti_exceptions_give(const struct abti_cxx_globals *kept);
 
-/* The same for callers that are in no hurry: they look first. */
-ABTI_INLINE struct abti_cxx_globals abti_exceptions_lay_by(abti_es *es)
-{
-    struct abti_cxx_globals kept = {NULL, 0};
-    if (abti_has_exceptions(es))
-        abti_exceptions_take(es, &kept);
-    return kept;
-}
-
-ABTI_INLINE void abti_exceptions_pick_up(const struct abti_cxx_globals *kept)
-{
-    if (ABTI_UNLIKELY(kept->caught || kept->uncaught > 0))
-        abti_exceptions_give(kept);
-}
-
 /* Has a C++ runtime come, among other libraries? Asked at looks at events, once such have come. */
 void abti_exceptions_look(abti_es *es);
 

@@ -43,13 +43,15 @@ ABTI_INLINE struct abti_saved abti_saved_lay_by(abti_es *es)
     struct abti_saved kept = {.hooks = es->hooks};
     if (ABTI_UNLIKELY(kept.hooks != NULL))
         abti_hooks_leave(es);
-    kept.exceptions = abti_exceptions_lay_by(es);
+    if (abti_has_exceptions(es))
+        abti_exceptions_take(es, &kept.exceptions);
     return kept;
 }
 
 ABTI_INLINE void abti_saved_pick_up(const struct abti_saved *kept)
 {
-    abti_exceptions_pick_up(&kept->exceptions);
+    if (ABTI_UNLIKELY(kept->exceptions.caught || kept->exceptions.uncaught > 0))
+        abti_exceptions_give(&kept->exceptions);
     if (ABTI_UNLIKELY(kept->hooks != NULL))
         abti_hooks_back(kept->hooks);
 }
