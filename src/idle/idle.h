@@ -122,15 +122,9 @@ ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
 /* The ES has left a callee by a jump: that call has ended, and with it what it was the leader for. */
 void abti_idle_leave_callee(abti_es *es);
 
-/* Whether the user has said how long the ES looks for something to run before it sleeps. relaxed: it is a setting */
-ABTI_INLINE bool abti_idle_has_spin(abti_es *es)
-{
-    return abti_load_relaxed(&es->idle->spin_ns) >= 0;
-}
-
 /*
- * Whether the ES, which has found nothing, looks again because of that setting. `first`: it has found something the
- * last time.
+ * Whether the ES, which has found nothing and whose spin_ns is not negative, looks again because of that setting.
+ * `first`: it has found something the last time.
  */
 bool abti_idle_spins_on(abti_es *es, bool first);
 

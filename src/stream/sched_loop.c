@@ -141,6 +141,7 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned g
 {
     abti_assert(es == abti_es_self && gap > 0);
     bool polls = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
+    bool has_spin = abti_load_relaxed(&es->idle->spin_ns) >= 0; /* the user's setting. relaxed: only time hangs on it */
     unsigned enough = polls ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
     if (is_thief(sched))
         enough += (unsigned)sched->num_pools * LOOKS_A_POOL;
@@ -150,7 +151,7 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned g
         abti_sched_leave_pools(es, sched); /* it may go on on another ES */
         abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_sched_enter_pools(abti_es_self, sched);
-    } else if (abti_idle_has_spin(es) ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
+    } else if (has_spin ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
     } else if (is_thief(sched) && thief_sees_work(sched)) {
