@@ -5,7 +5,7 @@
 #include <time.h>
 #include "os/clock.h"
 
-enum { SPIN_STEPS = 100, YIELD_STEPS = 400, SLEEP_NS = 50000, SLEEPS_EACH = 2, MOST_DOUBLINGS = 9 };
+enum { SPIN_STEPS = 100, YIELD_STEPS = 120, SLEEP_NS = 50000, SLEEPS_EACH = 2, MOST_DOUBLINGS = 9 };
 
 void abti_backoff(unsigned step)
 {
