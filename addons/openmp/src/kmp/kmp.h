@@ -74,4 +74,12 @@ ABTOMP_API int32_t __kmpc_single(ident_t *, int32_t gtid);
                                                    type *upper, step_type *step);
 KMP_LOOP_TYPES(KMP_LOOP_FUNCTIONS)
 
+/* The end of a construct at which there is nothing to do. */
+#define KMP_NOTHING(name)                                                                                              \
+    void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \
+    {                                                                                                                  \
+        (void)at;                                                                                                      \
+        (void)gtid;                                                                                                    \
+    }
+
 #endif

@@ -187,17 +187,10 @@ void __kmpc_ordered(ident_t *at, int32_t gtid)
 
 /* A turn is passed when its chunk has ended, and a member leaves a loop when it finds no more iterations. */
 
-#define NOTHING(name)                                                                                                  \
-    void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \
-    {                                                                                                                  \
-        (void)at;                                                                                                      \
-        (void)gtid;                                                                                                    \
-    }
-
-NOTHING(end_ordered)
-NOTHING(for_static_fini)
-NOTHING(dispatch_fini_4)
-NOTHING(dispatch_fini_4u)
-NOTHING(dispatch_fini_8)
-NOTHING(dispatch_fini_8u)
-NOTHING(dispatch_deinit)
+KMP_NOTHING(end_ordered)
+KMP_NOTHING(for_static_fini)
+KMP_NOTHING(dispatch_fini_4)
+KMP_NOTHING(dispatch_fini_4u)
+KMP_NOTHING(dispatch_fini_8)
+KMP_NOTHING(dispatch_fini_8u)
+KMP_NOTHING(dispatch_deinit)

@@ -271,13 +271,6 @@ void __kmpc_flush(ident_t *at)
 
 /* -- Ends of constructs at which there is nothing to do -- */
 
-#define NOTHING(name)                                                                                                  \
-    void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \
-    {                                                                                                                  \
-        (void)at;                                                                                                      \
-        (void)gtid;                                                                                                    \
-    }
-
-NOTHING(end_master)
-NOTHING(end_masked)
-NOTHING(end_single)
+KMP_NOTHING(end_master)
+KMP_NOTHING(end_masked)
+KMP_NOTHING(end_single)
