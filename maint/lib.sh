@@ -9,6 +9,12 @@ say() { printf '%s\n' "$*"; }
 # --help, or called wrongly.
 describe() { sed -n '3,/^set/s/^# \{0,1\}//p' "$0"; }
 usage() { describe >&2; exit 2; }
+# libabt_version: that of configure.ac.
+libabt_version() {
+    sed -n 's/^m4_define(\[libabt_\(major\|minor\|patch\)\], \[\([0-9]*\)\].*/\2/p' "$TOP/configure.ac" | paste -sd . -
+}
+# release_epoch: when the newest version in CHANGES was released, in seconds, which is the date of what is made of it.
+release_epoch() { date -u -d "$(sed -n 's/^## [0-9][0-9.]* - //p' "$TOP/CHANGES" | head -n 1)" +%s; }
 # programs_in FILE...: those of the files that are programs.
 programs_in() {
     for each in "$@"; do
