@@ -3,7 +3,7 @@
 # are in) and, for other processors, arch_lists.
 
 # Those that plan() knows beside the processors in maint/archs.
-known="gcc unity no-futex active ver20-bare delays full musl asan tsan msan soak"
+known="gcc unity active ver20-bare delays full musl asan tsan msan soak"
 
 # Those that the fuzzer runs on, and for how many seconds each: a minute in all.
 fuzzed="gcc delays full asan tsan" fuzz_seconds=12
@@ -36,9 +36,16 @@ plan() {
         $do unity 1 all --disable-static --enable-unity --enable-checks=none --enable-debug=all --enable-werror
         ;;
 
-    # Waits on conditions of the thread library, and waits that spin.
-    no-futex) plan_of_waits "$do" no-futex abt_cv_futex=no ;;
-    active) plan_of_waits "$do" active --enable-wait-policy=active ;;
+    # Waits that spin: what looks at waits.
+    active)
+        sample '$(filter test/unit/lock/% test/unit/os/% test/unit/stream/% test/unit/sync/% test/unit/wait/%, $(unit_tests))
+            test/api/barrier test/api/cond test/api/deadlock test/api/eventual test/api/future test/api/driver_wait
+            test/api/mutex test/api/rwlock test/api/thread_sleep test/api/timedwait test/api/timer test/api/xstream
+            test/api/xstream_park test/stress/wakeups'
+        # A value of a variable of make is one line.
+        programs=$(printf '%s' "$programs" | tr -s '\n ' ' ')
+        $do active 1 all --disable-static --enable-wait-policy=active --enable-debug=ub_assert --enable-werror
+        ;;
 
     # The 2.0 API, without what can be left out of the library: what the public functions answer then. Assertions are no
     # part of what users get, so that they are on here, too.
@@ -119,19 +126,6 @@ plan() {
 options_for_asan() {
     export ASAN_OPTIONS="${ASAN_OPTIONS-}" UBSAN_OPTIONS=print_stacktrace=1
     runs -fsanitize=address || ASAN_OPTIONS=detect_leaks=0
-}
-
-# plan_of_waits DO NAME OPTION...: what looks at waits.
-plan_of_waits() {
-    sample '$(filter test/unit/lock/% test/unit/os/% test/unit/stream/% test/unit/sync/% test/unit/wait/%, $(unit_tests))
-        test/api/barrier test/api/cond test/api/deadlock test/api/eventual test/api/future test/api/driver_wait test/api/mutex
-        test/api/rwlock test/api/thread_sleep test/api/timedwait test/api/timer test/api/xstream test/api/xstream_park
-        test/stress/wakeups'
-    # A value of a variable of make is one line.
-    programs=$(printf '%s' "$programs" | tr -s '\n ' ' ')
-    local do=$1 name=$2
-    shift 2
-    "$do" "$name" 1 all --disable-static "$@" --enable-debug=ub_assert --enable-werror
 }
 
 # cross NAME: configure's name of another processor, and qemu's program for it.

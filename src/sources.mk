@@ -81,6 +81,8 @@ abt_sources = \
 	src/os/libunwind.c \
 	src/os/symbol.c \
 	src/lock/bias.c \
+	src/lock/futex_linux.c \
+	src/lock/membarrier_linux.c \
 	src/lock/spin.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
@@ -216,18 +218,6 @@ if GENERIC_CTX
 abt_sources += src/arch/generic/ctx.c
 else
 abt_asm_sources += src/arch/switch.S
-endif
-
-if FUTEX_LINUX
-abt_sources += src/lock/futex_linux.c
-else
-abt_sources += src/lock/futex_cond.c
-endif
-
-if HAVE_MEMBARRIER
-abt_sources += src/lock/membarrier_linux.c
-else
-abt_sources += src/lock/membarrier_none.c
 endif
 
 if HAVE_DLADDR1

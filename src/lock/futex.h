@@ -17,7 +17,4 @@ bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadlin
 void abti_futex_wake(_Atomic uint32_t *word);
 void abti_futex_wake_all(_Atomic uint32_t *word);
 
-/* Forgets, in the child of a fork, the sleepers of the parent: the child has no thread but the caller. */
-void abti_futex_forget_sleepers(void);
-
 #endif

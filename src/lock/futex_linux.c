@@ -55,8 +55,3 @@ void abti_futex_wake_all(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
 }
-
-void abti_futex_forget_sleepers(void)
-{
-    /* The system keeps a list for each process. */
-}

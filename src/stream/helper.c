@@ -5,7 +5,6 @@
 #include <signal.h>
 #include "base/assert.h"
 #include "base/delay.h"
-#include "lock/futex.h"
 #include "rt/self.h"
 #include "wait/guest.h"
 
@@ -62,7 +61,6 @@ static void after_fork(void)
 /* The lock is free in any case: the thread that had it is not there. */
 static void after_fork_in_child(void)
 {
-    abti_futex_forget_sleepers();
     for (struct abti_helper *helper = first_helper(); helper; helper = helper->next) {
         helper->in_child();
         if (had_lock(helper))
