@@ -10,9 +10,11 @@ if HAVE_ABTOMP
 lib_LTLIBRARIES += libabtomp.la
 
 libabtomp_la_SOURCES = \
+	addons/openmp/src/api/affinity.c \
 	addons/openmp/src/api/alloc.c \
 	addons/openmp/src/api/api.c \
 	addons/openmp/src/api/device.c \
+	addons/openmp/src/api/lock.c \
 	addons/openmp/src/api/routines.h \
 	addons/openmp/src/export.h \
 	addons/openmp/src/gomp/gomp.h \
@@ -37,8 +39,8 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/omp.h \
 	addons/openmp/src/sync/barrier.c \
 	addons/openmp/src/sync/cancel.c \
-	addons/openmp/src/sync/lock.c \
-	addons/openmp/src/sync/mutex.c \
+	addons/openmp/src/sync/number.c \
+	addons/openmp/src/sync/wait.c \
 	addons/openmp/src/task/crew.c \
 	addons/openmp/src/task/depend.c \
 	addons/openmp/src/task/deque.c \
@@ -51,6 +53,7 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/team/parallel.c \
 	addons/openmp/src/team/relay.c \
 	addons/openmp/src/team/relay.h \
+	addons/openmp/src/team/root.c \
 	addons/openmp/src/team/self.c \
 	addons/openmp/src/team/team.c \
 	addons/openmp/src/team/verdict.c \

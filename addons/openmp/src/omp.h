@@ -4,7 +4,8 @@
  * include is the compiler's.)
  *
  * team/, the threads and the regions:
- *   self.c      the native threads that use OpenMP, the start of the library, fork
+ *   self.c      who the caller is, and how many threads it may have: what all files may use
+ *   root.c      the native threads that use OpenMP, the start of the library, fork
  *   team.c      the threads of a team: made, docked between regions, released, gathered
  *   parallel.c  regions: how many members, who runs what
  *   relay.c     regions in regions whose members need no threads; relay.h names the other files of them
@@ -14,17 +15,19 @@
  *   ordered.c   ordered, and doacross loops
  * task/, tasks: tasks.h names the files
  * sync/, what members wait for:
- *   barrier.c   waits, barriers, single and what else members do together
- *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
- *   lock.c      omp_*_lock and omp_*_nest_lock
- *   cancel.c    cancellation, which there is none of
+ *   wait.c      waits at words, critical and the fallback of atomic by a mutex of 4 bytes, the bell
+ *   number.c    the numbers by which tasks own nestable locks
+ *   barrier.c   barriers, single and what else members do together
+ *   cancel.c    cancellation
  * icv/, what the environment and the program set:
  *   icv.c       control variables: everything that is read from the environment
  *   places.c    the places of OMP_PLACES, and who is bound to which
- *   affinity.c  what asks for places and prints them, and the binding of threads
+ *   affinity.c  the binding of threads, and texts that say where they are
  * api/, the functions of the standard, omp_*, for C and Fortran, whose prototypes are in routines.h:
  *   api.c       all but those that follow,
+ *   affinity.c  places,
  *   alloc.c     allocators,
+ *   lock.c      locks, simple and nestable,
  *   device.c    and those for devices
  * gomp/, what the programs of gcc call:
  *   loop.c      loops
@@ -111,9 +114,10 @@ struct abtomp_numbers {
 
 /* A member of a team: the state of an implicit task. That of an initial task is member 0 of a team at level 0. */
 struct abtomp_member {
-    struct abtomp_team *team;             /* constant */
-    int num;                              /* constant */
-    bool is_relay;                        /* the team is a relay. Constant */
+    struct abtomp_team *team; /* constant */
+    int num;                  /* constant */
+    /* abtomp_relay_spread; NULL: the team is no relay. Constant */
+    bool (*spread)(struct abtomp_team *team, bool has_waited);
     uint64_t num_singles;                 /* single constructs that it has met in this region, */
     uint64_t taken_singles;               /* and how many it knows to be taken */
     struct abtomp_numbers numbers;        /* that its tasks may have */
@@ -254,18 +258,10 @@ enum { ABTOMP_CANCELLED_REGION = 1, ABTOMP_CANCELLED_SHARE = 2 };
  */
 extern _Thread_local struct abtomp_member *abtomp_current;
 
-/* Makes the calling thread a root: its initial task. */
-struct abtomp_member *abtomp_root(void);
-
-/* The member that calls; a thread without one becomes a root. */
-static inline struct abtomp_member *abtomp_self(void)
-{
-    struct abtomp_member *me = abtomp_current;
-    return ABTOMP_LIKELY(me != NULL) ? me : abtomp_root();
-}
-
-/* Reads the environment, once. What needs abtomp_env but no member calls this first. */
-void abtomp_start(void);
+/* A root is alive; it has ended; there is none any more, in the child of a fork. */
+void abtomp_roots_add(struct abtomp_roots *root);
+void abtomp_roots_remove(struct abtomp_roots *root);
+void abtomp_roots_in_child(void);
 
 /* How many threads the next region has, if the program does not say. */
 int abtomp_num_threads(const struct abtomp_member *me);
@@ -292,6 +288,21 @@ void abtomp_root_end(struct abtomp_roots *root);
  * regions around, may have teams of that size, too.
  */
 int abtomp_num_rivals(const struct abtomp_team *team, int num);
+
+/* -- root.c -- */
+
+/* Makes the calling thread a root: its initial task. */
+struct abtomp_member *abtomp_root(void);
+
+/* The member that calls; a thread without one becomes a root. */
+static inline struct abtomp_member *abtomp_self(void)
+{
+    struct abtomp_member *me = abtomp_current;
+    return ABTOMP_LIKELY(me != NULL) ? me : abtomp_root();
+}
+
+/* Reads the environment, once. What needs abtomp_env but no member calls this first. */
+void abtomp_start(void);
 
 /*
  * The control variables of the task that runs, to be changed. Few tasks do so: tasks that begin with those of the
@@ -342,7 +353,7 @@ void abtomp_team_gather(struct abtomp_team *team);
 /* Begins the implicit task of a member. */
 void abtomp_member_begin(struct abtomp_member *me);
 
-/* Ends the threads of the member's teams, and frees the teams. */
+/* Ends the threads of the teams of the member and of its reliefs, and frees the teams. */
 void abtomp_teams_end(struct abtomp_member *me);
 
 /* Makes members without threads, until the team has that many. False: out of memory. */
@@ -372,11 +383,17 @@ void abtomp_parallel_end(void);
 
 /* -- affinity.c -- */
 
+/* What a member is and where, by a format, NULL: that of the program. How long the text is; it may have less room. */
+size_t abtomp_affinity_text(const struct abtomp_member *me, char *buffer, size_t size, const char *format);
+
+/* The same, on stderr. */
+void abtomp_affinity_display(const struct abtomp_member *me, const char *format);
+
 /* Binds a root, and a member that begins, to its place, and displays where it is, if the environment says so. */
 void abtomp_root_place(struct abtomp_member *me);
 void abtomp_member_place(struct abtomp_member *me);
 
-/* -- barrier.c -- */
+/* -- wait.c -- */
 
 /* Waits until the word is no longer `value`. `num` members of the team meet there: it depends on that how. NULL: no
  * team does.
@@ -385,6 +402,41 @@ void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, const struct abt
 
 /* Wakes those that wait for the word, which has been changed. */
 void abtomp_wake(const _Atomic(uint32_t) *word);
+
+/* Something has changed that a member may wait for. */
+void abtomp_bell_ring(struct abtomp_team *team);
+
+/* There are tasks: rings if somebody wants some. */
+void abtomp_bell_call(struct abtomp_team *team);
+
+/* A mutex of 4 bytes. 0: it is free, 1: it is held, 2: it is held and may be waited for. */
+void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex);
+void abtomp_mutex_wake(_Atomic(uint32_t) *mutex);
+
+/* Takes it for the program, which may wait for anything while it holds it. */
+void abtomp_users_lock(_Atomic(uint32_t) *mutex);
+
+static inline bool abtomp_mutex_trylock(_Atomic(uint32_t) *mutex)
+{
+    uint32_t is_free = 0;
+    /* acquire: pairs with the release in abtomp_mutex_unlock. relaxed: it is not taken */
+    return atomic_compare_exchange_strong_explicit(mutex, &is_free, 1, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline void abtomp_mutex_lock(_Atomic(uint32_t) *mutex)
+{
+    if (ABTOMP_UNLIKELY(!abtomp_mutex_trylock(mutex)))
+        abtomp_mutex_lock_slow(mutex);
+}
+
+static inline void abtomp_mutex_unlock(_Atomic(uint32_t) *mutex)
+{
+    /* release: pairs with the acquire in abtomp_mutex_trylock and in abtomp_mutex_lock_slow */
+    if (ABTOMP_UNLIKELY(atomic_exchange_explicit(mutex, 0, memory_order_release) == 2))
+        abtomp_mutex_wake(mutex);
+}
+
+/* -- barrier.c -- */
 
 void abtomp_barrier(struct abtomp_member *me);
 
@@ -407,15 +459,19 @@ void abtomp_watch_in_child(void);
 enum abtomp_cancellable { ABTOMP_CANCEL_REGION, ABTOMP_CANCEL_SHARE, ABTOMP_CANCEL_GROUP };
 
 /* Cancels it. False: programs may not, here. */
-bool abtomp_cancel(enum abtomp_cancellable which);
+bool abtomp_cancel(struct abtomp_member *me, enum abtomp_cancellable which);
 
 /* Whether the caller is to leave it. */
-bool abtomp_is_cancelled(enum abtomp_cancellable which);
+bool abtomp_is_cancelled(struct abtomp_member *me, enum abtomp_cancellable which);
 
 /* A barrier that ends when the region is cancelled (true), too. */
 bool abtomp_barrier_cancel(struct abtomp_member *me);
 
-bool abtomp_barrier_is_cancelled(const struct abtomp_team *team);
+static inline bool abtomp_barrier_is_cancelled(const struct abtomp_team *team)
+{
+    /* acquire: pairs with the release in cancel_region */
+    return atomic_load_explicit(&team->barriers, memory_order_acquire) & ABTOMP_BARRIER_CANCELLED;
+}
 
 /* The next region is not cancelled. */
 void abtomp_cancel_clear(struct abtomp_team *team);
@@ -434,13 +490,18 @@ void abtomp_shares_clear(struct abtomp_team *team);
 
 /* -- task.c -- */
 
-/* What a member has for tasks: an implicit task begins, the team is freed. */
+/* An implicit task begins. */
 void abtomp_tasks_begin(struct abtomp_tasks *own);
-void abtomp_tasks_free(struct abtomp_tasks *own);
+
+/* The member has no task group any more. */
+void abtomp_group_end(struct abtomp_member *me);
+
+/* Frees a member, with its tasks. */
+void abtomp_member_free(struct abtomp_member *me);
 
 /* Makes a task, or runs it at once. The flags are in tasks.h. */
-void abtomp_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
-                 unsigned flags, void **depend, int priority, void *detach);
+void abtomp_task(struct abtomp_member *me, void (*fn)(void *), void *data, void (*copy)(void *, void *), long size,
+                 long align, bool is_deferred, unsigned flags, void **depend, int priority, void *detach);
 
 /* Waits for the children of the task that runs. */
 void abtomp_taskwait(void);
@@ -463,9 +524,6 @@ void abtomp_crew_gather(struct abtomp_member *me);
 /* and as long as the region runs, that the member has left. */
 void abtomp_crew_help(struct abtomp_member *me, uint32_t go);
 
-/* Something has changed that a member may wait for. */
-void abtomp_crew_ring(struct abtomp_team *team);
-
 /* Waits until nobody looks for tasks of a region that has ended. */
 void abtomp_crew_quiet(struct abtomp_team *team);
 
@@ -475,7 +533,10 @@ static inline bool abtomp_has_tasks(const struct abtomp_team *team)
     return atomic_load_explicit(&team->has_tasks, memory_order_relaxed);
 }
 
-/* -- lock.c -- */
+/* -- number.c -- */
+
+/* The number of the task that runs. */
+uint32_t abtomp_number(struct abtomp_member *me);
 
 /* The task that runs ends: another one may have its number. */
 static inline void abtomp_number_return(struct abtomp_member *me)
@@ -507,37 +568,5 @@ void abtomp_group_reduce(struct abtomp_member *me, uintptr_t *reductions);
 
 /* The innermost group ends, when its tasks have. */
 void abtomp_group_await(struct abtomp_member *me);
-
-/* The member has no task group any more. */
-void abtomp_group_end(struct abtomp_member *me);
-
-/* -- mutex.c -- */
-
-/* A mutex of 4 bytes. 0: it is free, 1: it is held, 2: it is held and may be waited for. */
-void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex);
-void abtomp_mutex_wake(_Atomic(uint32_t) *mutex);
-
-/* Takes it for the program, which may wait for anything while it holds it. */
-void abtomp_users_lock(_Atomic(uint32_t) *mutex);
-
-static inline bool abtomp_mutex_trylock(_Atomic(uint32_t) *mutex)
-{
-    uint32_t is_free = 0;
-    /* acquire: pairs with the release in abtomp_mutex_unlock. relaxed: it is not taken */
-    return atomic_compare_exchange_strong_explicit(mutex, &is_free, 1, memory_order_acquire, memory_order_relaxed);
-}
-
-static inline void abtomp_mutex_lock(_Atomic(uint32_t) *mutex)
-{
-    if (ABTOMP_UNLIKELY(!abtomp_mutex_trylock(mutex)))
-        abtomp_mutex_lock_slow(mutex);
-}
-
-static inline void abtomp_mutex_unlock(_Atomic(uint32_t) *mutex)
-{
-    /* release: pairs with the acquire in abtomp_mutex_trylock and in abtomp_mutex_lock_slow */
-    if (ABTOMP_UNLIKELY(atomic_exchange_explicit(mutex, 0, memory_order_release) == 2))
-        abtomp_mutex_wake(mutex);
-}
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of the standard that ask for, or set, what holds for the caller's task. */
-#include "omp.h"
+#include "task/tasks.h"
 
 #include <time.h>
 #include "api/routines.h"
@@ -151,6 +151,23 @@ int omp_in_explicit_task(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->running.is_explicit : 0;
+}
+
+/* An event is the address of its task. Any thread may fulfil it, and the team may end as soon as its lock is free. */
+void omp_fulfill_event(uintptr_t event)
+{
+    struct abtomp_task *task = (struct abtomp_task *)event;
+    struct abtomp_team *team = task->parent->runner->team;
+    const _Atomic(uint32_t) *bell = &team->bell;
+    abtomp_mutex_lock(&team->box_lock);
+    bool is_included = task->is_included;
+    /* acq_rel: pairs with that in has_ended, and with the acquire in event_has_come */
+    if (atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1 && !is_included)
+        abtomp_box_put_locked(team, task);
+    /* release: pairs with the acquire in abtomp_crew_await: who waits comes to the lock when this thread has left it */
+    atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);
+    abtomp_mutex_unlock(&team->box_lock);
+    abtomp_wake(bell);
 }
 
 int omp_get_cancellation(void)

@@ -48,12 +48,13 @@ static enum abtomp_cancellable read_which(int which)
 
 bool GOMP_cancellation_point(int which)
 {
-    return abtomp_is_cancelled(read_which(which));
+    return abtomp_is_cancelled(abtomp_self(), read_which(which));
 }
 
 bool GOMP_cancel(int which, bool is_wanted)
 {
-    return is_wanted ? abtomp_cancel(read_which(which)) : abtomp_is_cancelled(read_which(which));
+    struct abtomp_member *me = abtomp_self();
+    return is_wanted ? abtomp_cancel(me, read_which(which)) : abtomp_is_cancelled(me, read_which(which));
 }
 
 bool GOMP_barrier_cancel(void)

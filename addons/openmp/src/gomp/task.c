@@ -7,7 +7,7 @@
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
                unsigned flags, void **depend, int priority, void *detach)
 {
-    abtomp_task(fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
+    abtomp_task(abtomp_self(), fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
 }
 
 void GOMP_taskwait(void)
@@ -28,7 +28,7 @@ static void do_nothing(void *data)
 
 void GOMP_taskwait_depend_nowait(void **depend)
 {
-    abtomp_task(do_nothing, &depend, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
+    abtomp_task(abtomp_self(), do_nothing, &depend, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
 }
 
 void GOMP_taskyield(void)

@@ -173,14 +173,14 @@ int32_t __kmpc_cancel(ident_t *at, int32_t gtid, int32_t kind)
 {
     (void)at;
     (void)gtid;
-    return abtomp_cancel(cancel_kind(kind));
+    return abtomp_cancel(abtomp_self(), cancel_kind(kind));
 }
 
 int32_t __kmpc_cancellationpoint(ident_t *at, int32_t gtid, int32_t kind)
 {
     (void)at;
     (void)gtid;
-    return abtomp_is_cancelled(cancel_kind(kind));
+    return abtomp_is_cancelled(abtomp_self(), cancel_kind(kind));
 }
 
 /* -- Critical and reductions: of the 32 bytes of a name the first four are the mutex -- */

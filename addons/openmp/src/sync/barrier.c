@@ -1,57 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How members wait for each other. */
-#include "team/relay.h"
-#include "task/relief.h"
-
-#include <abt.h>
-
-/* Looks by OMP_WAIT_POLICY=active: some milliseconds. */
-enum { ACTIVE_LOOKS = 200000 };
-
-/* acquire: pairs with the release by which a word is changed, as in abtomp_barrier and abtomp_team_release */
-static inline bool is_changed(const _Atomic(uint32_t) *word, uint32_t value)
-{
-    return atomic_load_explicit(word, memory_order_acquire) != value;
-}
-
-static void set_waits(bool waits)
-{
-    struct abtomp_watch *watch = abtomp_own_watch;
-    if (ABTOMP_LIKELY(watch != NULL))
-        atomic_store_explicit(&watch->waits, waits, memory_order_relaxed); /* relaxed: a hint */
-}
-
-static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int num)
-{
-    if (abtomp_env.is_active && num <= abtomp_env.num_procs) {
-        for (int i = 0; i < ACTIVE_LOOKS; i++) {
-            if (is_changed(word, value))
-                return;
-            ABTOMP_RELAX();
-        }
-    }
-    while (!is_changed(word, value))
-        abtomp_pause_at(word, value, num);
-}
-
-void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, const struct abtomp_team *team, int num)
-{
-    struct abtomp_member *me = abtomp_current;
-    abtomp_assert(num >= 0);
-    if (is_changed(word, value))
-        return;
-    if (ABTOMP_UNLIKELY(me && me->is_relay))
-        abtomp_relay_spread(me->team, true);
-    abtomp_make_bare(me);
-    set_waits(true);
-    wait_for_change(word, value, team ? abtomp_num_rivals(team, num) : num);
-    set_waits(false);
-}
-
-void abtomp_wake(const _Atomic(uint32_t) *word)
-{
-    (void)ABTX_word_wake((const volatile void *)word, UINT32_MAX);
-}
+#include "task/tasks.h"
 
 bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
 {

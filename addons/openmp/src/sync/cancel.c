@@ -24,11 +24,10 @@ static uint32_t read_cancelled(const struct abtomp_team *team)
     return atomic_load_explicit(&team->cancelled, memory_order_acquire);
 }
 
-bool abtomp_is_cancelled(enum abtomp_cancellable which)
+bool abtomp_is_cancelled(struct abtomp_member *me, enum abtomp_cancellable which)
 {
     if (!abtomp_env.cancels)
         return false;
-    struct abtomp_member *me = abtomp_self();
     uint32_t cancelled = read_cancelled(me->team);
     if (which == ABTOMP_CANCEL_SHARE)
         return cancelled != 0;
@@ -46,7 +45,7 @@ static void cancel_region(struct abtomp_team *team)
     /* release: pairs with the acquire in abtomp_barrier_is_cancelled */
     atomic_fetch_or_explicit(&team->barriers, ABTOMP_BARRIER_CANCELLED, memory_order_release);
     abtomp_wake(&team->barriers);
-    abtomp_crew_ring(team);
+    abtomp_bell_ring(team);
 }
 
 static void cancel_share(struct abtomp_team *team)
@@ -55,11 +54,10 @@ static void cancel_share(struct abtomp_team *team)
     atomic_fetch_or_explicit(&team->cancelled, ABTOMP_CANCELLED_SHARE, memory_order_release);
 }
 
-bool abtomp_cancel(enum abtomp_cancellable which)
+bool abtomp_cancel(struct abtomp_member *me, enum abtomp_cancellable which)
 {
     if (!abtomp_env.cancels)
         return false;
-    struct abtomp_member *me = abtomp_self();
     if (which == ABTOMP_CANCEL_SHARE) {
         cancel_share(me->team);
     } else if (which == ABTOMP_CANCEL_GROUP) {
@@ -71,12 +69,6 @@ bool abtomp_cancel(enum abtomp_cancellable which)
         cancel_region(me->team);
     }
     return true;
-}
-
-bool abtomp_barrier_is_cancelled(const struct abtomp_team *team)
-{
-    /* acquire: pairs with the release in cancel_region */
-    return atomic_load_explicit(&team->barriers, memory_order_acquire) & ABTOMP_BARRIER_CANCELLED;
 }
 
 bool abtomp_barrier_cancel(struct abtomp_member *me)

@@ -36,35 +36,12 @@ enum { RELAXES = 8 }; /* between two looks at the clock */
 
 /* -- The bell -- */
 
-/* Rings if somebody waits for one of those things: the bits say which. */
-static inline void ring_for(struct abtomp_team *team, uint32_t bits)
-{
-    /* seq_cst: pairs with the fence in crew_sleep. relaxed: the fence orders it */
-    atomic_thread_fence(memory_order_seq_cst);
-    if ((atomic_load_explicit(&team->waiting, memory_order_relaxed) & bits) == 0)
-        return;
-    /* release: pairs with the acquire in crew_sleep */
-    atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);
-    abtomp_wake(&team->bell);
-}
-
-void abtomp_crew_ring(struct abtomp_team *team)
-{
-    ring_for(team, UINT32_MAX);
-}
-
-void abtomp_crew_call(struct abtomp_team *team)
-{
-    ring_for(team, ABTOMP_RESTS - 1);
-}
-
 void abtomp_crew_open(struct abtomp_team *team)
 {
     /* relaxed: the words below publish it, and other makers of tasks need nothing that was done here */
     if (atomic_exchange_explicit(&team->has_tasks, true, memory_order_relaxed) || team->num == 1)
         return;
-    /* release, all: pairs with the acquire in is_changed (openmp/barrier.c), at the waits for these words: abtomp_wait
-     */
+    /* release, all: pairs with the acquire in is_changed (sync/wait.c), at the waits for these words: abtomp_wait */
     atomic_fetch_or_explicit(&team->barriers, ABTOMP_BARRIER_TASKS, memory_order_release);
     atomic_fetch_or_explicit(&team->back, ABTOMP_GO_TASKS, memory_order_release);
     atomic_fetch_or_explicit(&team->go, ABTOMP_GO_TASKS, memory_order_release);
@@ -259,18 +236,12 @@ void abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const s
     abtomp_crew_offer(me, own);
 }
 
-void abtomp_crew_bare(struct abtomp_member *me, struct abtomp_tasks *own)
-{
-    abtomp_deque_bare(&own->deque);
-    abtomp_crew_call(me->team);
-}
-
 void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own)
 {
     if (me->team->num == 1)
         return;
     abtomp_deque_publish(&own->deque, (uint32_t)me->team->num - 1);
-    abtomp_crew_call(me->team);
+    abtomp_bell_call(me->team);
 }
 
 /* -- Waits -- */
@@ -366,7 +337,7 @@ static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const 
     if (await->is_relief)
         return; /* when it finds no more, and when it ends */
     if (await->docked && *has_run)
-        abtomp_crew_ring(me->team);
+        abtomp_bell_ring(me->team);
     *has_run = false;
 }
 
@@ -374,7 +345,7 @@ static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const 
 void abtomp_crew_tell_over(struct abtomp_team *team)
 {
     if (abtomp_has_tasks(team) && abtomp_tasks_are_over(team))
-        abtomp_crew_ring(team);
+        abtomp_bell_ring(team);
 }
 
 /*
@@ -457,7 +428,7 @@ static bool barrier_is_passed(struct abtomp_member *me, void *arg)
     atomic_store_explicit(&team->barriers, passed / ABTOMP_BARRIER_ONE * ABTOMP_BARRIER_ONE + ABTOMP_BARRIER_ONE,
                           memory_order_release);
     abtomp_wake(&team->barriers);
-    abtomp_crew_ring(team);
+    abtomp_bell_ring(team);
     return true;
 }
 
@@ -488,12 +459,12 @@ void abtomp_crew_gather(struct abtomp_member *me)
     abtomp_crew_close(team);
     atomic_fetch_and_explicit(&team->barriers, ~(uint32_t)ABTOMP_BARRIER_TASKS,
                               memory_order_relaxed); /* relaxed: nobody is at a barrier */
-    abtomp_crew_ring(team);
+    abtomp_bell_ring(team);
 }
 
 static bool region_is_left(struct abtomp_member *me, void *arg)
 {
-    /* acquire: pairs with the release in abtomp_team_release, and in abtomp_crew_ring for abtomp_crew_close */
+    /* acquire: pairs with the release in abtomp_team_release, and in abtomp_bell_ring for abtomp_crew_close */
     return atomic_load_explicit(&me->team->go, memory_order_acquire) != *(uint32_t *)arg;
 }
 

@@ -124,7 +124,7 @@ void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struc
         /* An event may come to a member that runs something else: it must not have the task in its deque. */
         if (next)
             abtomp_box_put(me->team, next);
-        abtomp_crew_ring(me->team);
+        abtomp_bell_ring(me->team);
     }
 }
 

@@ -26,15 +26,6 @@ void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions)
     me->group = group;
 }
 
-static void pop_group(struct abtomp_member *me)
-{
-    struct abtomp_group *group = me->group;
-    if (!group)
-        return;
-    me->group = group->outer;
-    free(group);
-}
-
 /* Makes the copies of all members, which are zeros. */
 void abtomp_reductions_make(uintptr_t *reductions, int num)
 {
@@ -104,12 +95,6 @@ void abtomp_copies_free(struct abtomp_copies *copies)
     free(copies);
 }
 
-void abtomp_group_end(struct abtomp_member *me)
-{
-    while (me->group)
-        pop_group(me);
-}
-
 /* -- Of task groups -- */
 
 static bool tasks_have_ended(struct abtomp_member *me, void *arg)
@@ -126,7 +111,10 @@ void abtomp_group_await(struct abtomp_member *me)
         struct abtomp_await await = {.done = tasks_have_ended, .arg = group, .group = group, .count = &group->tasks};
         abtomp_crew_await(me, abtomp_tasks_of(me), &await);
     }
-    pop_group(me);
+    if (group) {
+        me->group = group->outer;
+        free(group);
+    }
 }
 
 void abtomp_group_reduce(struct abtomp_member *me, uintptr_t *reductions)

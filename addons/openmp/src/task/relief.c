@@ -31,14 +31,12 @@
  * ULT. The source gives nothing there, since tasks belong to the thread.
  */
 #include "task/relief.h"
-#include "team/relay.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { TURN_NS = 20000 }; /* after which a relief leaves the stream to its scheduler */
 
-_Thread_local struct abtomp_post *abtomp_own_post;
 _Atomic(bool) abtomp_has_waited, abtomp_defers;
 
 /* The stream that the thread has become by libabtomp, if it has, and the ULT that it became. */
@@ -88,17 +86,6 @@ static void ult_end(struct abtomp_ult *ult)
     if (ult->next)
         ult->next->at = ult->at;
     ult->post->running = NULL;
-}
-
-void abtomp_pause_at(const _Atomic(uint32_t) *word, uint32_t value, int num)
-{
-    bool blocks = !abtomp_is_relieved();
-    struct abtomp_ult *ult = blocks ? NULL : abtomp_own_post->running;
-    if (ult && ult->stay == ABTOMP_STAYS_UNSEEN)
-        ult->stay = ABTOMP_STAYS_TIED;
-    (void)ABTX_word_wait((const volatile void *)word, value, (uint32_t)num, blocks ? ABT_TRUE : ABT_FALSE, NULL, NULL);
-    if (ult)
-        ult->stay = ABTOMP_STAYS_UNSEEN;
 }
 
 /* -- Reliefs -- */
@@ -175,14 +162,13 @@ static void relief_main(void *arg)
     post->num_reliefs++;
     abtomp_crew_await(me, own, &await);
     abtomp_make_bare(me);
-    abtomp_teams_end(me);
     post->num_reliefs--;
     lead->num_reliefs--;
     own->is_free = true;
     ult_end(&ult);
     abtomp_crew_tell_over(me->team);
     if (lead->stands_by && lead->num_reliefs <= lead->num_looking)
-        abtomp_crew_ring(me->team); /* the member itself goes on, or the last relief ends, which only waits for tasks */
+        abtomp_bell_ring(me->team); /* the member itself goes on, or the last relief ends, which only waits for tasks */
 }
 
 static bool has_no_reliefs(struct abtomp_member *me, void *arg)
@@ -195,7 +181,7 @@ static bool has_no_reliefs(struct abtomp_member *me, void *arg)
 void abtomp_reliefs_end_slow(struct abtomp_member *me, struct abtomp_tasks *own, uint32_t docked)
 {
     struct abtomp_await await = {.done = has_no_reliefs, .arg = own, .takes_any = true, .docked = docked};
-    abtomp_crew_ring(me->team);
+    abtomp_bell_ring(me->team);
     abtomp_crew_await(me, own, &await);
 }
 
@@ -204,11 +190,7 @@ void abtomp_reliefs_free(struct abtomp_tasks *own)
     struct abtomp_tasks *relief = own->lead == own ? abtomp_tasks_next(own) : NULL;
     while (relief) {
         struct abtomp_tasks *next = abtomp_tasks_next(relief);
-        struct abtomp_member *me = relief->member;
-        abtomp_group_end(me);
-        abtomp_numbers_free(me);
-        abtomp_tasks_free(relief);
-        free(me);
+        abtomp_member_free(relief->member);
         relief = next;
     }
 }
@@ -220,7 +202,7 @@ static struct abtomp_tasks *lead_of(const struct abtomp_ult *ult)
 {
     const struct abtomp_member *me = ult->current;
     bool is_away = ult->stay == ABTOMP_STAYS_UNSEEN || ult->stay == ABTOMP_STAYS_RELIEVED;
-    if (!is_away || !me || me->is_relay || me->team->level == 0)
+    if (!is_away || !me || me->spread || me->team->level == 0)
         return NULL;
     /* relaxed: this stream has made them */
     struct abtomp_tasks *own = atomic_load_explicit(&me->tasks, memory_order_relaxed);
@@ -236,7 +218,7 @@ static bool is_served(const struct abtomp_ult *ult, const struct abtomp_tasks *l
     if (lead->num_looking == 0)
         return false;
     if (own->deque.top != own->deque.split)
-        abtomp_crew_ring(me->team);
+        abtomp_bell_ring(me->team);
     return true;
 }
 
@@ -348,7 +330,7 @@ void abtomp_post_begin(struct abtomp_tasks *own)
 {
     const struct abtomp_member *me = own->member;
     ABT_xstream stream = ABT_XSTREAM_NULL;
-    if (abtomp_own_post || me->is_relay || me->team->level == 0 || !find_stream(me, &stream))
+    if (abtomp_own_post || me->spread || me->team->level == 0 || !find_stream(me, &stream))
         return;
     struct abtomp_post *post = calloc(1, sizeof(*post));
     if (!post)

@@ -68,13 +68,18 @@ static inline void abtomp_stay_as(enum abtomp_stay stay)
 /* Waits until the word has changed: blocks the stream, or lets the reliefs on it run. */
 void abtomp_pause_at(const _Atomic(uint32_t) *word, uint32_t value, int num);
 
-/* The member, which may be NULL, is about to wait: all tasks in its deque become public. */
+/*
+ * The member, which may be NULL, is about to wait: all tasks in its deque become public. A member that other members
+ * wait for may need any of them, and find no other one.
+ */
+void abtomp_make_bare_slow(struct abtomp_member *me, struct abtomp_tasks *own);
+
 static inline void abtomp_make_bare(struct abtomp_member *me)
 {
     /* relaxed: the member itself has made them */
     struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
     if (own && ABTOMP_UNLIKELY(own->deque.top != own->deque.split))
-        abtomp_crew_bare(me, own);
+        abtomp_make_bare_slow(me, own);
 }
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Explicit tasks: how they are made, run and end; taskwait, and events. */
+/* Explicit tasks: how they are made, run and end; taskwait. */
 #include "task/relief.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "api/routines.h"
 
 /* -- Memory -- */
 
@@ -46,16 +45,32 @@ static void free_blocks(struct abtomp_task *task)
     }
 }
 
-void abtomp_tasks_free(struct abtomp_tasks *own)
+void abtomp_group_end(struct abtomp_member *me)
 {
-    if (!own)
-        return;
+    for (struct abtomp_group *group; (group = me->group) != NULL;) {
+        me->group = group->outer;
+        free(group);
+    }
+}
+
+static void tasks_free(struct abtomp_tasks *own)
+{
     abtomp_reliefs_free(own);
     abtomp_depend_forget(own, &own->implicit);
     free_blocks(own->unused);
     free_blocks(atomic_load_explicit(&own->returned, memory_order_relaxed)); /* relaxed: no other member is left */
     free(own->deque.entries);
     free(own);
+}
+
+void abtomp_member_free(struct abtomp_member *me)
+{
+    struct abtomp_tasks *own = atomic_load_explicit(&me->tasks, memory_order_relaxed); /* relaxed: no other has it */
+    abtomp_group_end(me);
+    abtomp_numbers_free(me);
+    if (own)
+        tasks_free(own);
+    free(me);
 }
 
 static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
@@ -189,7 +204,7 @@ static bool leave_count(struct abtomp_member *me, struct abtomp_count *count, ui
     uint32_t add = num * ABTOMP_ONE;
     uint32_t after = atomic_fetch_add_explicit(&count->others, add, memory_order_acq_rel) + add;
     if (after == ABTOMP_WAITS)
-        abtomp_crew_ring(me->team);
+        abtomp_bell_ring(me->team);
     return after == ABTOMP_OVER;
 }
 
@@ -382,7 +397,7 @@ void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct 
 {
     if (ABTOMP_UNLIKELY(task->priority > 0) || !abtomp_deque_push(&own->deque, task)) {
         abtomp_box_put(me->team, task);
-        abtomp_crew_call(me->team);
+        abtomp_bell_call(me->team);
     }
 }
 
@@ -559,10 +574,9 @@ static __attribute__((noinline)) void add_task(struct abtomp_member *me, struct 
         make_task(me, own, request);
 }
 
-void abtomp_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
-                 unsigned flags, void **depend, int priority, void *detach)
+void abtomp_task(struct abtomp_member *me, void (*fn)(void *), void *data, void (*copy)(void *, void *), long size,
+                 long align, bool is_deferred, unsigned flags, void **depend, int priority, void *detach)
 {
-    struct abtomp_member *me = abtomp_self();
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     if (ABTOMP_UNLIKELY((flags & ABTOMP_TASK_KIND) || !is_deferred || copy || me->running.is_final ||
                         abtomp_env.cancels)) {
@@ -615,25 +629,6 @@ void abtomp_taskyield(void)
     static const struct abtomp_await await;
     if (me && abtomp_has_tasks(me->team))
         abtomp_crew_run(me, abtomp_tasks_of(me), &await);
-}
-
-/* -- Events -- */
-
-/* An event is the address of its task. Any thread may fulfil it, and the team may end as soon as its lock is free. */
-void omp_fulfill_event(uintptr_t event)
-{
-    struct abtomp_task *task = (struct abtomp_task *)event;
-    struct abtomp_team *team = task->parent->runner->team;
-    const _Atomic(uint32_t) *bell = &team->bell;
-    abtomp_mutex_lock(&team->box_lock);
-    bool is_included = task->is_included;
-    /* acq_rel: pairs with that in has_ended, and with the acquire in event_has_come */
-    if (atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1 && !is_included)
-        abtomp_box_put_locked(team, task);
-    /* release: pairs with the acquire in abtomp_crew_await: who waits comes to the lock when this thread has left it */
-    atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);
-    abtomp_mutex_unlock(&team->box_lock);
-    abtomp_wake(bell);
 }
 
 /* -- Implicit tasks -- */

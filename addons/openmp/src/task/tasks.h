@@ -331,17 +331,8 @@ static inline void abtomp_crew_offer(struct abtomp_member *me, struct abtomp_tas
         abtomp_crew_publish(me, own);
 }
 
-/*
- * The member is about to wait for long: all its tasks become public. A member that other members wait for may need any
- * of them, and find no other one.
- */
-void abtomp_crew_bare(struct abtomp_member *me, struct abtomp_tasks *own);
-
 /* The time of CLOCK_MONOTONIC. */
 uint64_t abtomp_now_ns(void);
-
-/* There are tasks: rings if somebody wants some. */
-void abtomp_crew_call(struct abtomp_team *team);
 
 /* The first task since the team had none: who waits is to look for tasks. */
 void abtomp_crew_open(struct abtomp_team *team);

@@ -69,7 +69,7 @@ static void run_one(struct abtomp_member *me)
     atomic_fetch_add_explicit(&team->back, 1U << ABTOMP_GO_BITS, memory_order_acq_rel);
     abtomp_wake(&team->back);
     if (abtomp_has_tasks(team))
-        abtomp_crew_ring(team);
+        abtomp_bell_ring(team);
     /* release: pairs with the acquire in abtomp_relay_end */
     atomic_fetch_sub_explicit(&team->runners, 1, memory_order_release);
 }
@@ -136,7 +136,8 @@ static struct abtomp_team *get_relay(struct abtomp_member *me, int num)
         team = abtomp_team_new(me);
         if (!team)
             return NULL;
-        team->is_relay = team->members[0]->is_relay = true;
+        team->is_relay = true;
+        team->members[0]->spread = abtomp_relay_spread;
         atomic_init(&team->ticket, make_ticket(ABTOMP_COUNT_START, 0, 0));
         me->relay = team;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The native threads that use OpenMP without being a member of a team: roots. */
-#include "team/relay.h"
-#include "task/relief.h"
+/* What all files may use: who the caller is, and how many threads it may have beside other roots. */
+#include "omp.h"
 
 #include <abt.h>
 #include <stdio.h>
@@ -17,9 +16,6 @@ static pthread_mutex_t roots_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abtomp_roots *roots; /* that are alive: roots_lock, */
 static _Atomic(int) num_roots;     /* and how many they are: written with it */
 static _Atomic(int) most_told;     /* the largest number of threads that some root was told; 0: none was */
-static pthread_key_t root_key;     /* of each root its member, so that its end is seen */
-static bool has_key;               /* the key could be made; if not, a root's threads stay when it has ended */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void abtomp_fail(const char *why)
 {
@@ -32,7 +28,7 @@ static bool shares_procs(void)
     return abtomp_env.shares && !abtomp_env.icvs.is_said;
 }
 
-static void roots_add(struct abtomp_roots *root)
+void abtomp_roots_add(struct abtomp_roots *root)
 {
     pthread_mutex_lock(&roots_lock);
     root->next = roots;
@@ -45,94 +41,21 @@ static void roots_add(struct abtomp_roots *root)
     pthread_mutex_unlock(&roots_lock);
 }
 
-static void roots_remove(struct abtomp_roots *root)
+void abtomp_roots_remove(struct abtomp_roots *root)
 {
     pthread_mutex_lock(&roots_lock);
     *root->at = root->next;
     if (root->next)
         root->next->at = root->at;
-    atomic_fetch_sub_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in roots_add */
+    atomic_fetch_sub_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in abtomp_roots_add */
     pthread_mutex_unlock(&roots_lock);
 }
 
-/*
- * A root's thread ends. Tasks that it has made outside regions may wait for an event, or for a task that does: who
- * fulfils the event uses the team.
- */
-static void root_end(void *arg)
+void abtomp_roots_in_child(void)
 {
-    struct abtomp_member *me = arg;
-    abtomp_tasks_drain(me);
-    abtomp_teams_end(me);
-    roots_remove(&me->team->root);
-    abtomp_team_free(me->team);
-    abtomp_watch_end();
-    abtomp_stream_leave();
-    abtomp_current = NULL;
-}
-
-/*
- * In the child of a fork there is one thread, which is a root or becomes one: its teams have no threads any more. What
- * they were stays behind.
- */
-static void in_child(void)
-{
-    struct abtomp_member *me = abtomp_current;
     roots_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     roots = NULL;
     atomic_store_explicit(&num_roots, 0, memory_order_relaxed); /* relaxed: there is one thread */
-    if (me)
-        me->inner = me->relay = NULL;
-    if (has_key && (me = pthread_getspecific(root_key)) != NULL)
-        roots_add(&me->team->root);
-    abtomp_watch_in_child();
-    abtomp_stream_in_child();
-}
-
-static void start_once(void)
-{
-    abtomp_icv_start();
-    atomic_store_explicit(&abtomp_defers, abtomp_env.max_task_priority > 0, memory_order_relaxed); /* relaxed: a hint */
-    abtomp_verdict_start();
-    has_key = pthread_key_create(&root_key, root_end) == 0;
-    (void)pthread_atfork(NULL, NULL, in_child);
-}
-
-void abtomp_start(void)
-{
-    (void)pthread_once(&once, start_once);
-}
-
-/*
- * libabt counts the CPUs that the thread which starts it may use, and threads wait by that number. A root is bound to
- * one CPU, so libabt starts before that. If it cannot be started, the first region finds that out.
- */
-static void root_bind(struct abtomp_member *me)
-{
-    ABT_xstream stream = ABT_XSTREAM_NULL;
-    if (ABTX_xstream_enter(ABT_SCHED_NULL, &stream) == ABT_SUCCESS)
-        (void)ABTX_xstream_leave(&stream);
-    abtomp_root_place(me);
-}
-
-struct abtomp_member *abtomp_root(void)
-{
-    abtomp_start();
-    struct abtomp_team *team = abtomp_team_new(NULL);
-    if (!team)
-        abtomp_fail("out of memory");
-    struct abtomp_member *me = team->members[0];
-    me->icvs = abtomp_env.icvs;
-    int rank;
-    team->root.is_stream = ABT_self_get_xstream_rank(&rank) == ABT_SUCCESS;
-    abtomp_current = me;
-    if (abtomp_env.places_members)
-        root_bind(me);
-    if (has_key)
-        (void)pthread_setspecific(root_key, me);
-    roots_add(&me->team->root);
-    abtomp_watch_thread();
-    return me;
 }
 
 /* -- How many threads a region has -- */
@@ -174,7 +97,7 @@ static int count_streams(const struct abtomp_roots *own)
 static int share_of(const struct abtomp_roots *own)
 {
     int others = count_streams(own);
-    /* relaxed: as in roots_add */
+    /* relaxed: as in abtomp_roots_add */
     if (atomic_load_explicit(&num_roots, memory_order_relaxed) > 1) {
         int others_with_regions = count_others(own); /* they may be streams of the program, too */
         others = others > others_with_regions ? others : others_with_regions;
@@ -223,7 +146,7 @@ int abtomp_tell_threads(struct abtomp_member *me, int num)
 
 int abtomp_num_rivals(const struct abtomp_team *team, int num)
 {
-    /* relaxed, both: as in roots_add */
+    /* relaxed, both: as in abtomp_roots_add */
     int roots = atomic_load_explicit(&num_roots, memory_order_relaxed);
     int siblings = atomic_load_explicit(&team->siblings, memory_order_relaxed);
     int larger = num > siblings ? num : siblings;

@@ -50,13 +50,8 @@ struct abtomp_team *abtomp_team_new(struct abtomp_member *parent)
 
 void abtomp_team_free(struct abtomp_team *team)
 {
-    for (int i = 0; i < team->capacity; i++) {
-        abtomp_group_end(team->members[i]);
-        abtomp_numbers_free(team->members[i]);
-        abtomp_tasks_free(atomic_load_explicit(&team->members[i]->tasks, memory_order_relaxed)); /* relaxed: no other
-                                                                                                    thread has it */
-        free(team->members[i]);
-    }
+    for (int i = 0; i < team->capacity; i++)
+        abtomp_member_free(team->members[i]);
     free(team->members);
     abtomp_shares_free(team->shares);
     free(team->later.ring);
@@ -105,7 +100,7 @@ static void leave_region(struct abtomp_team *team, uint32_t num)
     atomic_store_explicit(&team->back, go >> ABTOMP_GO_BITS << ABTOMP_GO_BITS, memory_order_release);
     abtomp_wake(&team->back);
     if (abtomp_has_tasks(team))
-        abtomp_crew_ring(team);
+        abtomp_bell_ring(team);
 }
 
 /* Tells those who have no member of the last region that there is another one, which has more, or none at all. */
@@ -245,7 +240,7 @@ bool abtomp_team_fill(struct abtomp_team *team, int num)
         struct abtomp_member *member = member_new(team, team->capacity);
         if (!member)
             return false;
-        member->is_relay = team->is_relay;
+        member->spread = team->members[0]->spread;
         team->members[team->capacity++] = member;
     }
     return true;
@@ -352,10 +347,19 @@ static void team_end(struct abtomp_team *team)
     abtomp_team_free(team);
 }
 
-void abtomp_teams_end(struct abtomp_member *me)
+static void end_teams(struct abtomp_member *me)
 {
     team_end(me->inner);
     team_end(me->single);
     abtomp_relay_end(me->relay);
     me->inner = me->single = me->relay = NULL;
+}
+
+void abtomp_teams_end(struct abtomp_member *me)
+{
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = atomic_load_explicit(&me->tasks, memory_order_relaxed);
+    end_teams(me);
+    for (own = own ? abtomp_tasks_next(own) : NULL; own; own = abtomp_tasks_next(own))
+        end_teams(own->member);
 }

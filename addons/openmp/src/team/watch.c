@@ -19,8 +19,6 @@
 /* FEW: regions between two looks that are long: 50 us each. STUCK_LOOKS: without a thread while all wait, 2 seconds */
 enum { PERIOD_NS = 2000000, IDLE_LOOKS = 50, FEW = PERIOD_NS / 50000, STUCK_LOOKS = 1000 };
 
-_Thread_local struct abtomp_watch *abtomp_own_watch;
-
 /* Of all that follows, and of the watched teams: they stay as long as it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abtomp_watch *watches;

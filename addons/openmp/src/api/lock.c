@@ -7,7 +7,6 @@
 #include "task/relief.h"
 
 #include <abt.h>
-#include <stdlib.h>
 #include "api/routines.h"
 
 /* The number of the task that owns it, or 0, and whether it may be waited for. */
@@ -55,58 +54,6 @@ int omp_test_lock(void *lock)
 }
 
 /* ---- Nestable ---------------------------------------------------------------------------------------------------- */
-
-/* Numbers of members that have ended: spare_lock. A number that is lost serves no more, which takes no harm. */
-static _Atomic(uint32_t) spare_lock;
-static struct abtomp_numbers spare;
-
-static bool make_room(struct abtomp_numbers *numbers, uint32_t all)
-{
-    uint32_t *unused = realloc(numbers->unused, all * sizeof(unused[0]));
-    if (!unused)
-        return false;
-    numbers->unused = unused;
-    numbers->all = all;
-    return true;
-}
-
-static uint32_t new_number(void)
-{
-    static uint32_t last;
-    abtomp_mutex_lock(&spare_lock);
-    uint32_t number = spare.num > 0 ? spare.unused[--spare.num] : ++last;
-    abtomp_mutex_unlock(&spare_lock);
-    return number;
-}
-
-void abtomp_numbers_free(struct abtomp_member *me)
-{
-    struct abtomp_numbers *numbers = &me->numbers;
-    if (numbers->all == 0)
-        return;
-    abtomp_number_return(me);
-    abtomp_mutex_lock(&spare_lock);
-    if (spare.all - spare.num >= numbers->num || make_room(&spare, spare.num + numbers->num))
-        while (numbers->num > 0)
-            spare.unused[spare.num++] = numbers->unused[--numbers->num];
-    abtomp_mutex_unlock(&spare_lock);
-    free(numbers->unused);
-}
-
-/* A task returns its number, so that there are as many as tasks own locks, or have owned some, at the same time. */
-static uint32_t self_number(void)
-{
-    struct abtomp_member *me = abtomp_self();
-    struct abtomp_numbers *numbers = &me->numbers;
-    if (ABTOMP_LIKELY(me->running.number != 0))
-        return me->running.number;
-    if (numbers->num == 0) {
-        if (!make_room(numbers, numbers->all + 1))
-            abtomp_fail("out of memory");
-        numbers->unused[numbers->num++] = new_number();
-    }
-    return me->running.number = numbers->unused[--numbers->num];
-}
 
 /* Whether the caller owns the lock. relaxed: nobody else stores or removes the caller's number */
 static bool is_mine(const struct nest_lock *lock, uint32_t mine)
@@ -162,7 +109,7 @@ void omp_destroy_nest_lock(void *lock)
 void omp_set_nest_lock(void *arg)
 {
     struct nest_lock *lock = arg;
-    uint32_t mine = self_number();
+    uint32_t mine = abtomp_number(abtomp_self());
     if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
         nest_lock_slow(lock, mine);
     lock->count++;
@@ -181,7 +128,7 @@ void omp_unset_nest_lock(void *arg)
 int omp_test_nest_lock(void *arg)
 {
     struct nest_lock *lock = arg;
-    uint32_t mine = self_number();
+    uint32_t mine = abtomp_number(abtomp_self());
     if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
         return 0;
     return (int)++lock->count;
