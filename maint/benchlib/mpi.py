@@ -2,7 +2,7 @@
 """maint/bench --mpi: messages of 8 bytes from one native thread to many ULTs, by libabtmpi, in microseconds there and back.
 Bare is a plain thread without ULTs. And how much faster a stencil of two processes is whose 8 blocks are ULTs than one that
 waits for all messages and then computes, when a message takes as long as a step computes: a third process delays them.
-One-sided operations, bare and by ULTs, have rows of their own, and 1,000 receives by ULTs and by continuations.
+One-sided operations, bare and by ULTs, have rows of their own, and 1,000 receives by ULTs, by continuations and by requests alone.
 Each number is the median of rounds.
 
     maint/bench --mpi              in full, some 14 minutes
@@ -46,7 +46,7 @@ ONE_SIDED = [(f"{call}, {by}", who, [word]) for word, call in CALLS
              if word != "lock" or who[1] == "1"]  # a process has one lock of a window at a time
 # Likewise of continuations.c.
 CONTINUED = [(f"1,000 receives by {whom}{unit}", [by, "1000"], [word]) for word, unit in [("time", ""), ("memory", ", KiB")]
-             for whom, by in [("ULTs", "ult"), ("continuations", "continuation")]]
+             for whom, by in [("ULTs", "ult"), ("continuations", "continuation"), ("requests alone", "request")]]
 PROGRAMS = [("messages", ROWS), ("onesided", ONE_SIDED), ("continuations", CONTINUED)]
 STENCIL = ["-b", "8", "-n", "40", "-w", "5000", "-d", "5000", "-o"]
 VARIABLES = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",

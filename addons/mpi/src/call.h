@@ -36,8 +36,7 @@ bool abtmpi_call_is_inside(void);
 void abtmpi_look_begin(void);
 void abtmpi_look_end(void);
 
-/* The program sets an error handler, which from now on may be one that has to run on the stack of the ULT that waits.
- */
+/* The program sets an error handler, which from now on may have to run on the stack of the ULT that waits. */
 void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler);
 
 /* Whether it may: then nobody but the ULT itself completes its requests. */
@@ -60,8 +59,7 @@ static inline bool abtmpi_call_is_plain(void)
     return atomic_load_explicit(&abtmpi_call_plain, memory_order_relaxed);
 }
 
-/* Whether a collective call is made in the blocking form by all: MPI_Ibcast of MPICH 4.0 hangs on intercommunicators.
- */
+/* Whether all make a collective call in the blocking form: MPI_Ibcast of MPICH 4.0 hangs on intercommunicators. */
 bool abtmpi_call_is_between_groups(MPI_Comm comm);
 
 /* Whether MPI_Finalize has been called, or there is no use in suspending. */

@@ -302,8 +302,7 @@ static int request_test(MPI_Request *request, bool is_hidden, int *found, MPI_St
     return *found ? abtmpi_fatal_code(abtmpi_real.Wait(request, status)) : code;
 }
 
-/* A request is hidden if the program does not know of it. Then comm is its communicator, or null where that is not
- * known. */
+/* A request is hidden if the program does not know of it. Then comm is its communicator, or null: it is not known. */
 static int request_wait(const char *call, MPI_Request *request, bool is_hidden, MPI_Comm comm, MPI_Status *status)
 {
     int found = 0;

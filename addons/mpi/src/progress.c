@@ -287,8 +287,7 @@ static void progress_rest(bool found)
         if (pause == ABTX_FOREVER)
             return;
         progress_set_pause(ABTX_FOREVER);
-        /* seq_cst: after the store in progress_set_pause. A ULT that has come meanwhile may have set its pause before.
-         */
+        /* seq_cst: after the store in progress_set_pause. A ULT that has come since may have set its pause before. */
         if (atomic_load_explicit(&progress_in_flight, memory_order_seq_cst) != 0)
             progress_set_pause(PROGRESS_PAUSE_NS);
         return;
