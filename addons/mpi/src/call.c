@@ -111,6 +111,7 @@ bool abtmpi_enter(void)
     ABT_self_get_thread(&self);
     if (call_self.inside == self)
         return false;
+    (void)abtmpi_fatal_code(MPI_SUCCESS); /* nobody has taken what an earlier call left */
     /* A handler of the program is called by the MPI library, and its calls are the program's. */
     call_self.inside = abtmpi_handler_is_own() ? ABT_THREAD_NULL : self;
     return true;
@@ -155,6 +156,7 @@ void abtmpi_look_begin(void)
 {
     abtmpi_assert(!call_self.looking);
     call_self.looking = true;
+    (void)abtmpi_fatal_code(MPI_SUCCESS); /* as in abtmpi_enter */
     abtmpi_host_keep_processor();
 }
 
