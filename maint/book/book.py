@@ -75,7 +75,7 @@ def code_errors(entries):
     return found
 
 
-def describe(entry, notes, table, processors, counts):
+def describe(entry, notes, table, processors, counts, io_codes):
     """What the page of a function says below its description."""
     for what, usual in (("order", NO_ORDER), ("cost", ""), ("waiting", ""), ("dominant", "")):
         setattr(entry, what, note(notes, entry.name, what) or usual)
@@ -83,7 +83,9 @@ def describe(entry, notes, table, processors, counts):
     entry.cost = [(work, dict(zip(processors, counts[work]))) for work in entry.cost.split("; ") if work]
     entry.costs = [entry.dominant] if entry.dominant else []
     entry.errors = []
-    entry.returns = contract.IO_RETURNS if entry.header == "abtio.h" and entry.result in ("int", "ssize_t") else ""
+    entry.returns = ""
+    if entry.header == "abtio.h" and entry.result in ("int", "ssize_t"):
+        entry.returns, entry.errors = contract.returns_of_io(entry), contract.io_errors(entry, io_codes)
     if not entry.gives_code:
         return
     said = dict(reversed(entry.contract.errors))
@@ -174,13 +176,19 @@ def words_of_handle(parameter, name):
     return f"Gets the handle of {what}." if stars else f"{what[0].upper()}{what[1:]}."
 
 
-def parameters(entry):
+def words_of_choice(parameter, choices):
+    """The names of an enumeration, one of which a parameter is."""
+    names = choices.get(parameter.split(" ")[0])
+    return f"{', '.join(names[:-1])} or {names[-1]}." if names and "*" not in parameter and len(names) < 8 else None
+
+
+def parameters(entry, choices):
     """[(name, words)] of a function, of those that its comment says more of than their names."""
     found = []
     for parameter in entry.parameters:
         bare = re.sub(r"\)\(.*", "", parameter)  # of a pointer to a function what stands before its parameters
         name = "..." if parameter == "..." else re.findall(r"\w+", bare)[-1]
-        words = None if parameter == "void" else words_of(parameter, name, entry)
+        words = None if parameter == "void" else words_of(parameter, name, entry) or words_of_choice(parameter, choices)
         if words:
             found.append((name, words))
     return found
@@ -221,11 +229,11 @@ def entries_of(path):
 
 
 def read(headers):
-    """(introduction, sections) with all that a page shows in its entries."""
-    intro, sections = [], []
+    """({header: its introduction}, sections) with all that a page shows in its entries."""
+    intros, sections = {}, []
     for path in headers:
-        more, found = parse(pathlib.Path(path))
-        intro, sections = intro or more, sections + found
+        intros[path.name], found = parse(path)
+        sections += found
     processors, counts = costs()
     notes, used = rows(TOP / "maint/book/notes.tsv"), examples()
     known, previous = {}, None
@@ -247,13 +255,14 @@ def read(headers):
             previous = known[entry.name] = entry.contract
             entry.text, entry.summary = entry.contract.text, entry.contract.summary
     functions = [entry for section in sections for entry in section.entries if entry.kind == "function"]
-    table = code_errors(functions)
+    table, io_codes = code_errors(functions), contract.codes_of_io(intros["abtio.h"])
     for entry in functions:
-        describe(entry, notes, table, processors, counts)
+        describe(entry, notes, table, processors, counts, io_codes)
+    choices = {entry.name: [name for name, _ in entry.constants] for section in sections for entry in section.entries if entry.constants}
     for entry in [entry for section in sections for entry in section.entries]:
         entry.lines = {name: line_of(entry, name) for name in entry.names + [name for name, _ in entry.constants]}
         entry.summary = entry.lines[entry.name]
-        entry.words = parameters(entry) if entry.kind == "function" else []
+        entry.words = parameters(entry, choices) if entry.kind == "function" else []
     bases = {}
     for section in sections:
         for entry in section.entries:
@@ -267,4 +276,4 @@ def read(headers):
         while at.contract and at.contract.base:  # the whole chain: the last one stands on its own
             at = bases[at.contract.base]
             entry.behind.append(at)
-    return intro, sections
+    return intros, sections

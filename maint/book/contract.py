@@ -209,13 +209,61 @@ def read(entry, previous, known):
 
 
 IO_CALLERS = "ULTs and external threads. A tasklet blocks its stream. Schedulers, drivers and signal handlers may not call."
-IO_RETURNS = "What the description says, or a negative error number of those in errno.h."
+IO_MEANING = {"ENOENT": "There is no such memory or descriptor.", "EEXIST": "It is registered already."}
+IO_CALL = re.compile(r"([a-z0-9]+)(\([23]\))(, with [A-Z_]+ always)?")
+
+
+def capital(text):
+    """As a sentence, unless it begins with a name of a program."""
+    return (text if "_" in text.split(" ")[0] else text[0].upper() + text[1:]) + "."
+
+
+def codes_of_io(intro):
+    """[(code, meaning)] of all operations, which the top of abtio.h tells."""
+    found = [re.fullmatch(r"(-E[A-Z]+(?:, -E[A-Z]+)*): (.*?)[.]?", text) for text in intro]
+    return [(code, capital(one[2])) for one in found if one for code in one[1].replace("-", "").split(", ")]
+
+
+def own_call(name, text):
+    """Of a comment that names the system calls of several functions, in its first sentence, what is of this one."""
+    first = sentences(text)[0]
+    calls = list(IO_CALL.finditer(first))
+    own = [call for call in calls if call[1].rstrip("24") == name.removeprefix("abtio_")]
+    if not own or calls[0].start():
+        return text
+    return own[0][1] + own[0][2] + (own[0][3] or "") + first[calls[-1].end():] + text[len(first):]
+
+
+def returns_of_io(entry):
+    """What a function of abtio.h returns: what its call of the system does, or what its description says."""
+    said = " ".join(entry.text)
+    first, call = "0", IO_CALL.match(said)
+    if call:
+        first = f"What {call[1]}{call[2]} returns"
+    elif not entry.name.endswith("_nb") and re.search(r"\breturns\b|\b0: |, 0 or 1|how many|Until all|its descriptor", said):
+        first = "What the description says"
+    return first + ", or a negative error number; errno is not used."
+
+
+def io_errors(entry, usual):
+    """[(code, meaning)]: those that the description names, then those of all operations."""
+    found = []
+    for sentence in (sentence for text in entry.text for sentence in sentences(text) if sentence.startswith("Errors: ")):
+        for part in split_list(sentence[8:].rstrip(".")):
+            match = re.match(r"-(E[A-Z]+)(?: \((.*)\)|: (.*))?$", part)
+            found += [(match[1], capital(match[2] or match[3]) if match[2] or match[3] else "")] if match else []
+    if any("deadline" in parameter for parameter in entry.parameters):
+        at_start = ("ENOMEM", "EAGAIN", "ENOTCONN")  # all that a call which does not wait can tell
+        found += [pair for pair in usual if pair[0] not in dict(found) and (pair[0] in at_start or not entry.name.endswith("_nb"))]
+    general = {**IO_MEANING, **dict(usual)}
+    return [(code, meaning or general.get(code, "The description says when.")) for code, meaning in found]
 
 
 def read_io(entry, known):
     """The contract of a function of abtio.h, whose comments say all of their errors in the description."""
     contract = Contract()
     contract.name, contract.text, contract.callers = entry.name, list(entry.comment), [IO_CALLERS]
+    contract.text[:1] = [own_call(entry.name, text) for text in contract.text[:1]]
     waits = any("deadline" in parameter for parameter in entry.parameters) and not entry.name.endswith("_nb")
     if entry.name.endswith("_nb"):
         contract.base = entry.name[:-3]

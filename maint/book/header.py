@@ -7,6 +7,7 @@ SECTION = re.compile(r"/\* (?:----|--) (.+?) -*-+ \*/$")
 DEFINE = re.compile(rf"#\s*define ({NAME})(\([^)]*\))?[ \t]*(.*)", re.S)
 FUNCTION = re.compile(rf"^(?!typedef|extern|struct)(?:static inline )?(.*?\**)\b({NAME})\((.*)\)\s*(?:ABT\w+\s*)*;$", re.S)
 TEMPLATE = re.compile(r"^(?:/\*((?:[^*]|\*[^/])*)\*/\n)(template <[^\n]*>\s[^{;]*?\b(\w+)\(([^{]*)\))\n\{", re.M)
+LICENCE = re.compile(r"^/\* SPDX[^\n]*\*/\n")
 # What stands after declarators, and says nothing to users.
 DECORATION = re.compile(r"\s*\b(ABT_API_PUBLIC|ABTIO_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED)\b")
 # What users do not use by name.
@@ -47,7 +48,7 @@ def words(comment):
     paragraphs, now = [], []
     for line in lines + [""]:
         line = line[1:].rstrip() if line.startswith(" ") else line.rstrip()
-        term = re.match(r" {2}([A-Z][a-z]+) {2,}(\S.*)", line)
+        term = re.match(r" {2}([A-Z][a-z]+|-E[A-Z]+(?:, -E[A-Z]+)*) {2,}(\S.*)", line)
         if now and (not line or term or line.startswith("- ")):
             text = "\n".join(now)
             paragraphs.append(Literal(text) if is_literal(now) else " ".join(text.split()))
@@ -168,7 +169,7 @@ def without_bodies(text):
 def read_templates(text, namespace):
     """Those of a header of C++, which has one section: all that stands in the namespace, and not in one below it."""
     text = re.sub(r"^namespace detail\n\{.*?^\} // namespace detail", "", text, flags=re.M | re.S)
-    said = words(re.match(r"/\*.*?\*/", text, re.S)[0])
+    said = words(re.match(r"/\*.*?\*/", LICENCE.sub("", text), re.S)[0])
     section = Section("Fork and join for C++17")
     section.text = said
     for match in TEMPLATE.finditer(text):
@@ -180,6 +181,7 @@ def read_templates(text, namespace):
 def read(text):
     """The sections of a header, and the text that explains how to read it."""
     sections, intro, above = [], [], None
+    text = LICENCE.sub("", text)
     if "static inline" in text:
         text = without_bodies(text)
     text = re.sub(r"^static __inline__( [^;{]*\))\n\{.*?^\}", r"static inline\1;", text, flags=re.M | re.S) # C89's word

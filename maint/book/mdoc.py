@@ -48,7 +48,9 @@ def see_also(entry, sections):
     names += [e.name for e in near[max(0, at - 3):at + 4] if e is not entry]
     if any(parameter.startswith("abtio_deadline ") for parameter in entry.parameters):
         names = ["abtio_deadline", "abtio_after"] + names[:6]
-    names = sorted(set(names), key=str.lower)[:8]
+    types = [parameter.split(" ")[0] for parameter in entry.parameters]
+    chosen = [e.name for s in sections for e in s.entries if e.constants and e.name in types]
+    names = sorted(set(chosen + [name for name in names if name not in chosen][:8 - len(chosen)]), key=str.lower)
     return [f".Xr {name} 3" + (" ," if name != names[-1] else "") for name in names]
 
 
@@ -93,9 +95,15 @@ def parameters(entry):
     return lines + [".El"]
 
 
-def page(entry, name, sections, date):
+def head(name, number, line, date, version):
+    """LOCAL: man-db takes what says nothing for a page of BSD's library."""
+    return [f".Dd {date}", f".Dt {name.upper()} {number} LOCAL", f".Os libabt {version}", ".Sh NAME", f".Nm {name}",
+            f".Nd {escape(line)}"]
+
+
+def page(entry, name, sections, date, version):
     """The page of one of the names of an entry. Those of one entry differ by their NAME only."""
-    lines = [f".Dd {date}", f".Dt {name.upper()} 3", ".Os", ".Sh NAME", f".Nm {name}", f".Nd {escape(entry.lines[name])}"]
+    lines = head(name, 3, entry.lines[name], date, version)
     lines += [".Sh SYNOPSIS"] + synopsis(entry)
     lines += [".Sh DESCRIPTION"]
     for text in entry.text or ["It lets the scheduler run another work unit."]:
@@ -111,11 +119,44 @@ def page(entry, name, sections, date):
     return "\n".join(lines) + "\n"
 
 
-def write(sections, directory, date):
+def write(sections, directory, date, version):
+    directory /= "man3"
     directory.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for entry in section.entries:
             for name in entry.lines:
                 file = directory / f"{name}.3"
                 file.unlink(missing_ok=True)
-                file.write_text(page(entry, name, sections, date))
+                file.write_text(page(entry, name, sections, date, version))
+
+
+def of_readme():
+    """What libabt is, as the README says it, without its links."""
+    text = (book.TOP / "README.md").read_text().split("# libabt\n\n")[1].split("\n## ")[0]
+    text = re.sub(r"\*\*|`", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", text))
+    return [" ".join(part.split()) for part in re.split(r"\n\n|\n- ", text)]
+
+
+OVERVIEWS = (("libabt", "lightweight threads for people who write runtimes", None, ("abt-info 1", "abt-run 1", "abt-top 1", "abt 7", "abtio 7")),
+             ("abt", "how to read the pages of abt.h, and what it has", "abt.h.in", ("abtio 7", "libabt 7")),
+             ("abtio", "input and output that suspends a work unit", "abtio.h", ("abtio_init 3", "abt 7", "libabt 7")))
+
+
+def write_overviews(intros, sections, directory, date, version):
+    """The pages of section 7: what libabt is, and of each header its rules and its functions by purpose."""
+    directory /= "man7"
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, line, file, see in OVERVIEWS:
+        lines = head(name, 7, line, date, version) + [".Sh DESCRIPTION"]
+        for text in intros[file] if file else of_readme():
+            lines += paragraph(text) + [".Pp"]
+        lines.pop()
+        for section in sections if file else []:
+            names = [entry.name for entry in section.entries if entry.header == file.removesuffix(".in")]
+            if names:
+                lines += [f".Ss {section.title}"] + [f".Xr {one} 3" + (" ," if one != names[-1] else "") for one in names]
+        if not file:
+            lines += [".Sh FILES", "The guide, the examples and a site with a search are in", ".Pa share/doc/libabt",
+                      "below the place of installation."]
+        lines += [".Sh SEE ALSO"] + [f".Xr {one}" + (" ," if one != see[-1] else "") for one in see]
+        (directory / f"{name}.7").write_text("\n".join(lines) + "\n")

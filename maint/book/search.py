@@ -15,14 +15,15 @@ USUAL = set("the and for that this with from are not its has which when what who
 SHOWN = 40
 SCRIPT = """const box=document.getElementById('search'),found=document.getElementById('found');
 const short=n=>n.toLowerCase().replace(/^abtx?(_|::)/,'');
-const stem=w=>w.length>4?w.replace(/s$/,''):w;
+const stem=w=>w.length>4?w.replace(/s$/,''):w,ALSO={threadpool:'pool'};
 function withWord(word){const all=new Set();for(const key in WORDS)if(key.startsWith(word))WORDS[key].forEach(n=>all.add(n));
 return all}
 function rank(at,words,whole,sets){const n=PARTS[at][0].toLowerCase(),s=short(n),all=n+' '+PARTS[at][1].toLowerCase();
-if(n===whole||s===whole)return 0;if(n.startsWith(whole)||s.startsWith(whole))return 1;
+if(n===whole||s===whole)return 0;
+if(PARTS[at][2].startsWith('doc/guide')&&words.includes(stem(n))&&sets.every(set=>set.has(at)))return 0;if(n.startsWith(whole)||s.startsWith(whole))return 1;
 if(words.every(w=>n.includes(w)))return 2;if(words.every(w=>all.includes(w)))return 3;
 return sets.every(set=>set.has(at))?4:9}
-function find(text){const words=text.toLowerCase().split(/\\s+/).filter(Boolean).map(stem);if(!words.length)return[];
+function find(text){const words=text.toLowerCase().split(/[\\s-]+/).filter(Boolean).map(w=>ALSO[w]||stem(w));if(!words.length)return[];
 const whole=words.join('_'),sets=words.map(withWord);
 return PARTS.map((part,at)=>[rank(at,words,whole,sets),at]).filter(one=>one[0]<9).sort((a,b)=>a[0]-b[0]||a[1]-b[1])
 .slice(0,SHOWN).map(one=>PARTS[one[1]])}
@@ -32,8 +33,11 @@ for(const [title,line,place] of parts){const li=document.createElement('li'),a=d
 a.href=ROOT+place;a.textContent=title;li.append(a,' '+line);found.append(li)}}
 box.addEventListener('input',show);document.addEventListener('keydown',event=>{
 if(event.key==='/'&&document.activeElement!==box){event.preventDefault();box.focus()}
+const links=[box,...found.querySelectorAll('a')],at=links.indexOf(document.activeElement);
+const next=at<0?0:links[at+({ArrowDown:1,ArrowUp:-1}[event.key]||0)];if(next&&at>=0&&next!==links[at]){event.preventDefault();next.focus()}
 if(event.key==='Enter'&&document.activeElement===box&&found.querySelector('a'))found.querySelector('a').click()});
-const side=document.getElementById('side'),wide=matchMedia('(min-width:50em)').matches;for(const [title,links] of SIDE){const details=document.createElement('details'),
+const side=document.getElementById('side'),wide=matchMedia('(min-width:50em)').matches;
+for(const [title,links] of SIDE){const details=document.createElement('details'),
 summary=document.createElement('summary');summary.textContent=title;details.append(summary);
 for(const [name,place] of links){const a=document.createElement('a');a.href=ROOT+place;a.textContent=name;
 if(a.href===location.href.replace(/#.*/,'')){a.className='here';details.open=wide}details.append(a)}side.append(details)}

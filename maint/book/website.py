@@ -14,7 +14,7 @@ import search
 
 STYLE = """:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#222;display:flex;min-height:100vh}
 main{flex:1;min-width:0;max-width:56em;padding:1em 2em}#side{flex:0 0 15em;padding:1em;font-size:.9em;background:#f4f4f4;
-max-height:100vh;overflow:auto;position:sticky;top:0;box-sizing:border-box}#side a{display:block;padding:.1em 0 .1em 1em;
+max-height:100vh;overflow:auto;position:sticky;top:0;box-sizing:border-box}#side:empty{display:none}#side a{display:block;padding:.1em 0 .1em 1em;
 overflow-wrap:anywhere}#side .here{font-weight:bold}summary{cursor:pointer;font-weight:bold;padding:.3em 0}
 pre,code{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f4;padding:.7em;overflow:auto}
 table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:.2em .5em;text-align:left;vertical-align:top}

@@ -15,6 +15,7 @@
  *   -EIO          the system has taken io_uring away, by a filter for instance, while the operation was under way in a
  *                 ring: how much of it was done is not known, and a read may still write to the buffer. Operations
  *                 that come later, on that stream, are done by native threads.
+ *
  * An operation that has moved some bytes when it is to end returns how many. EINTR is not returned. One whose deadline
  * has passed when it starts is tried once, and done if it need not wait; but abtio_blocking runs nothing then, and a
  * look-up of names may have no time.
