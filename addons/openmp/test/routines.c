@@ -76,7 +76,9 @@ static void test_variables(const char *self)
            bad[i]);
     }
     called(self, "schedule", "OMP_DISPLAY_ENV=true OMP_STACKSIZE=2M");
-    ok(strstr(out, "OMP_STACKSIZE = '2097152B'\n") && strstr(out, "OPENMP DISPLAY ENVIRONMENT END"), "OMP_DISPLAY_ENV");
+    ok(strstr(out, "LIBRARY = 'libabtomp'\n") && strstr(out, "OMP_STACKSIZE = '2097152B'\n") &&
+           strstr(out, "OPENMP DISPLAY ENVIRONMENT END"),
+       "OMP_DISPLAY_ENV");
 }
 
 /* ---- Locks ------------------------------------------------------------------------------------------------------- */

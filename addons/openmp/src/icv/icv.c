@@ -459,7 +459,7 @@ void abtomp_icv_start(void)
 
 void abtomp_icv_display(bool is_verbose)
 {
-    fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n", stderr);
+    fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n  LIBRARY = 'libabtomp'\n", stderr);
     for (int i = 0; i < NUM_VARIABLES; i++) {
         bool standard = strncmp(variables[i].name, "OMP_", 4) == 0;
         if (variables[i].print == NULL || !(standard || is_verbose))
