@@ -60,11 +60,6 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/team/watch.c \
 	src/pool/thief_policy.c \
 	src/pool/thief_policy.h
-if HAVE_DL_FIND_OBJECT
-libabtomp_la_SOURCES += addons/openmp/src/team/module_find.c
-else
-libabtomp_la_SOURCES += addons/openmp/src/team/module_walk.c
-endif
 libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/openmp/src -I$(srcdir)/src \
 	$(abtomp_CPPFLAGS) $(addon_delays)
 if ASSERT
@@ -101,7 +96,6 @@ openmp_tests = \
 	addons/openmp/test/places \
 	addons/openmp/test/plugin \
 	addons/openmp/test/regions \
-	addons/openmp/test/reload \
 	addons/openmp/test/roots \
 	addons/openmp/test/routines \
 	addons/openmp/test/shortage \
@@ -187,20 +181,6 @@ addons_openmp_test_shortage_SOURCES = addons/openmp/test/shortage.c addons/openm
 addons_openmp_test_shortage_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_shortage_LINK = $(openmp_test_link) -rdynamic
 addons_openmp_test_shortage_LDADD =
-# This one opens two libraries with functions at the same place.
-reload_libraries = addons/openmp/test/reload_plain.so addons/openmp/test/reload_local.so
-addons_openmp_test_reload_SOURCES = addons/openmp/test/reload.c addons/openmp/test/reload.h addons/openmp/test/modes.h
-addons_openmp_test_reload_CFLAGS = $(openmp_test_cflags)
-addons_openmp_test_reload_LINK = $(openmp_test_link)
-addons_openmp_test_reload_LDADD =
-reload_program = addons/openmp/test/reload$(EXEEXT)
-$(reload_program): $(reload_libraries)
-reload_compile = $(AM_V_CC)$(MKDIR_P) addons/openmp/test && $(CC) -O1 -shared -fPIC -Wl,--section-start=.members=0x100000
-addons/openmp/test/reload_plain.so: addons/openmp/test/reload_library.c addons/openmp/test/reload.h
-	$(reload_compile) -o $@ $(srcdir)/addons/openmp/test/reload_library.c
-addons/openmp/test/reload_local.so: addons/openmp/test/reload_library.c addons/openmp/test/reload.h
-	$(reload_compile) -DRELOAD_LOCAL -o $@ $(srcdir)/addons/openmp/test/reload_library.c
-CLEANFILES += $(reload_libraries)
 # This one opens a library with a constructor. What that has of libabt is there by then.
 addons_openmp_test_constructor_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_constructor_LINK = $(openmp_test_link)

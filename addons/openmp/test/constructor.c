@@ -2,6 +2,9 @@
 /*
  * Regions in constructors: of the program, and of a library that is opened by dlopen, which holds the loader's lock
  * meanwhile. So has a constructor that makes streams. No thread that a constructor waits for may wait for that lock.
+ *
+ * Members of a region in a region run a function of the library, which has a variable of each thread: they have
+ * threads.
  */
 #include <dlfcn.h>
 #include <libgen.h>
@@ -12,6 +15,8 @@
 #include "watchdog.h"
 
 enum { MEMBERS = 3, UNITS = 2 };
+
+extern void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags);
 
 static int own_members;
 
@@ -27,6 +32,17 @@ static int number_of(void *library, const char *name)
     return number ? *number : -1;
 }
 
+/* How many members have found the variable of their thread as it was at first. */
+static int count_variables(void (*count)(void *))
+{
+    int num = 0, outer = omp_get_num_procs() > 2 ? omp_get_num_procs() : 2;
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(outer)
+#pragma omp single
+    GOMP_parallel(count, &num, MEMBERS, 0);
+    return num;
+}
+
 int main(int argc, char **argv)
 {
     char path[4096];
@@ -39,5 +55,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "# %s\n", dlerror());
     is_int(number_of(library, "library_members"), MEMBERS, "so does one of a library that is opened");
     is_int(number_of(library, "library_units"), UNITS, "which runs units on streams, too");
+    void (*count)(void *) = library ? (void (*)(void *))dlsym(library, "library_count") : NULL;
+    is_int(count ? count_variables(count) : 0, MEMBERS, "each member has a variable of the library of its own");
     return done_testing();
 }

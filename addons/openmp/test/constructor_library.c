@@ -7,6 +7,14 @@ enum { MEMBERS = 3, UNITS = 2 };
 extern int library_members, library_units;
 int library_members, library_units;
 
+static __thread int own_calls;
+
+__attribute__((visibility("default"))) void library_count(void *num)
+{
+    if (own_calls++ == 0)
+        __atomic_fetch_add((int *)num, 1, __ATOMIC_RELAXED);
+}
+
 static void count_unit(void *arg)
 {
     __atomic_fetch_add((int *)arg, 1, __ATOMIC_RELAXED);

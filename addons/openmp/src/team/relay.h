@@ -7,7 +7,6 @@
  *   relay.c    relays, and how their numbers are taken
  *   watch.c    a thread that looks for members that take long
  *   verdict.c  which functions may run so
- *   module_*.c what tells their modules apart
  */
 #ifndef ABTOMP_RELAY_H
 #define ABTOMP_RELAY_H
@@ -77,19 +76,5 @@ void abtomp_verdict_learn(void (*fn)(void *), bool has_waited);
 
 /* Before the first region. */
 void abtomp_verdict_start(void);
-
-/* -- module_find.c or module_walk.c -- */
-
-/*
- * What tells the module of a function apart from others that are loaded at its place when it is gone: where it begins,
- * how long it is, and the place of a part of it. 0: the function is in no module.
- */
-uint64_t abtomp_module_of(void (*fn)(void *));
-
-static inline uint64_t abtomp_module_mix(uint64_t begin, uint64_t length, uint64_t part)
-{
-    uint64_t mixed = (begin ^ length * 0x9e3779b97f4a7c15U) * 0xc2b2ae3d27d4eb4fU ^ part;
-    return mixed * 0x9e3779b97f4a7c15U >> 32; /* the lower bits know nothing of the upper ones */
-}
 
 #endif
