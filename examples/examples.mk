@@ -79,7 +79,7 @@ reference_examples = examples/reference/Makefile examples/reference/README.md ex
 	examples/reference/pool_many.c examples/reference/pool_old.c \
 	examples/reference/pool_user.c examples/reference/sched.c examples/reference/sched_config.c \
 	examples/reference/self.c \
-	examples/reference/stack_use.c examples/reference/streams.c \
+	examples/reference/stack_room.c examples/reference/streams.c \
 	examples/reference/switch_hooks.c examples/reference/tasklets.c examples/reference/timer.c \
 	examples/reference/tool.c examples/reference/trace.c examples/reference/unit_facts.c \
 	examples/reference/word.c \

@@ -29,7 +29,6 @@ abt_sources = \
 	src/api/sched_config.c \
 	src/api/self.c \
 	src/api/source.c \
-	src/api/stack_usage.c \
 	src/api/stats.c \
 	src/api/trace.c \
 	src/api/task.c \
@@ -194,7 +193,6 @@ abt_sources = \
 	src/unit/overflow.c \
 	src/unit/ownstack.c \
 	src/unit/saved.c \
-	src/unit/stackuse.c \
 	src/unit/unit.c \
 	src/unit/unitmap.c \
 	src/wait/adaptive.c \

@@ -112,7 +112,6 @@ api_tests = \
 	test/api/specific \
 	test/api/probes \
 	test/api/stack_room \
-	test/api/stack_usage \
 	test/api/stranded \
 	test/api/stats \
 	test/api/trace \

@@ -44,7 +44,6 @@
 #include "unit/key.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
-#include "unit/stackuse.h"
 #include "unit/tool_event.h"
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
@@ -262,7 +261,7 @@ static int runtime_init(bool primary)
     abti_overflow_watch(abti_blocking_unit);
     abti_stats_begin();
     abti_trace_begin();
-    abti_entry_watch();
+    abti_entry_choose();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
     const struct abti_config *config = &abti_rt.config;
@@ -404,7 +403,6 @@ static void runtime_fini(abti_es *es)
     destroy_primary_sched(sched);
     abti_pool_destroy_orphans();
     abti_es_free_kept();
-    abti_stackuse_fini();
     abti_overflow_unwatch();
     abti_capture_fini();
     abti_tool_fini();
@@ -488,7 +486,6 @@ static void forget_parent(void)
     abti_held_forget();
     abti_exceptions_forget();
     abti_guests_forget();
-    abti_stackuse_forget();
     abti_leftover_forget();
     abti_shortage_forget();
     abti_halt_forget();
@@ -540,7 +537,7 @@ static void reset_in_child(void)
         abti_es_demote(abti_rt.primary);
         abti_rt.primary = NULL;
     }
-    abti_entry_watch();
+    abti_entry_choose();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
 }

@@ -82,27 +82,6 @@ ABTI_INLINE void abti_stack_forbid_in_place(struct abti_stack *stack)
     stack->in_place_limit = (char *)(UINTPTR_MAX >> 1);
 }
 
-/*
- * A stack is sampled while it is measured how much of it its unit uses. So that no other unit runs in place there
- * meanwhile, the limit is out of reach, by a bit that is in no address of a program.
- */
-#define ABTI_STACK_WATCHED (~(UINTPTR_MAX >> 1))
-
-ABTI_INLINE bool abti_stack_is_sampled(const struct abti_stack *stack)
-{
-    return ((uintptr_t)stack->in_place_limit & ABTI_STACK_WATCHED) != 0;
-}
-
-ABTI_INLINE void abti_stack_watch(struct abti_stack *stack)
-{
-    stack->in_place_limit = (char *)((uintptr_t)stack->in_place_limit | ABTI_STACK_WATCHED);
-}
-
-ABTI_INLINE void abti_stack_unwatch(struct abti_stack *stack)
-{
-    stack->in_place_limit = (char *)((uintptr_t)stack->in_place_limit & ~ABTI_STACK_WATCHED);
-}
-
 /* Returns the first stack pointer of a unit on this stack, which is 16-byte aligned. */
 ABTI_INLINE void *abti_stack_top(struct abti_stack *stack)
 {

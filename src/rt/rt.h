@@ -22,11 +22,7 @@ struct abti_rt {
     struct abti_ownstacks external_stacks; /* external_lock: and stacks */
     struct abti_cache *external_ktables;   /* external_lock: and tables of values */
 
-    /*
-     * The first function of every ULT on a stack of its own: one that just calls the unit's, or one that samples it
-     * while stack use is sampled. abti_entry_watch (run/begin.c) writes it, under `lock`. relaxed: a unit that starts
-     * in the other way is as good, and a caller that asks for samples sees them soon.
-     */
+    /* The first function of every ULT on a stack of its own. abti_entry_choose (run/begin.c) writes it. */
     _Atomic(void (*)(void)) ult_entry;
 
     struct abti_spin lock; /* everything below; lock/lockrank.h says what may be held when it is taken */

@@ -77,12 +77,6 @@ struct abti_es_replace {
     abti_unit *waiter; /* lock: ULT that asked for it */
 };
 
-/* unit/stackuse.c: which ULTs are sampled. */
-struct abti_es_samples {
-    uint32_t unsampled; /* ULTs that have started here since one was sampled */
-    uint64_t spared_ns; /* none is sampled before that, where samples are to be sparing */
-};
-
 /* fork/fork.c: the deque that is kept for the next ULT that forks. */
 struct abti_es_deque {
     void *kept;               /* NULL: none */
@@ -160,7 +154,6 @@ struct ABT_xstream_opaque {
     struct abti_idle *idle; /* see idle/idle.h. Constant */
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
     uint32_t random;        /* private: state of abti_direct_look's choice */
-    struct abti_es_samples samples;
     ABTX_switch_link *hooks; /* private: of `cur`, see unit/saved.h; NULL: none */
     struct abti_es_deque deque;
     struct abti_es_carried carried;

@@ -14,32 +14,21 @@
 #include "run/annotated.h"
 #include "run/switch.h"
 #include "unit/exceptions.h"
-#include "unit/stackuse.h"
 
 /* It is out of line, since it must not use what its caller knew of the ES before the unit ran. */
-static ABTI_NOINLINE void sample_end(void)
-{
-    abti_stackuse_left(abti_es_self->cur);
-}
-
-/* It is out of line for the same reason as sample_end. */
 static ABTI_NOINLINE void order_end(void)
 {
     abti_annotate_end(abti_es_self->cur);
 }
 
-ABTI_INLINE void run_ults(bool sampled, bool order)
+ABTI_INLINE void run_ults(bool order)
 {
     ABTI_STOPS_EXCEPTIONS();
     abti_annotate_arrival();
     for (;;) {
         abti_unit *unit = abti_es_self->cur;
         abti_assert(!abti_unit_is_tasklet(unit) && unit->func);
-        if (sampled)
-            abti_stackuse_enter();
         unit->func(unit->arg);
-        if (sampled)
-            sample_end();
         if (order)
             order_end();
         abti_end_ult();
@@ -48,28 +37,16 @@ ABTI_INLINE void run_ults(bool sampled, bool order)
 
 ABTI_HOT void abti_ult_main(void)
 {
-    run_ults(false, false);
-}
-
-static void ult_main_sampled(void)
-{
-    run_ults(true, false);
+    run_ults(false);
 }
 
 static void ult_main_ordered(void)
 {
-    run_ults(false, true);
+    run_ults(true);
 }
 
-void abti_entry_watch(void)
+void abti_entry_choose(void)
 {
-    abti_spin_lock(&abti_rt.lock);
-    abti_store_relaxed(&abti_rt.ult_entry, abti_annotate_order     ? ult_main_ordered
-                                           : abti_stackuse_is_on() ? ult_main_sampled
-                                                                   : abti_ult_main);
-    abti_spin_unlock(&abti_rt.lock);
-    /* While there are samples no unit runs in place. Other streams follow when they look at events next. */
-    abti_es *es = abti_es_self;
-    if (es && abti_stackuse_is_on() && abti_pool_is_host(es, es->fast))
-        abti_pool_in_place_grant(es->fast, 0);
+    /* relaxed: no unit runs yet */
+    abti_store_relaxed(&abti_rt.ult_entry, abti_annotate_order ? ult_main_ordered : abti_ult_main);
 }

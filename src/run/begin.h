@@ -3,13 +3,10 @@
 #ifndef ABTI_RUN_BEGIN_H
 #define ABTI_RUN_BEGIN_H
 
-/*
- * Sets abti_rt.ult_entry anew, after abti_stackuse_is_on has changed, and lets no more units run in place on the
- * calling stream while it is on.
- */
-void abti_entry_watch(void);
+/* Sets abti_rt.ult_entry, in ABT_init and in the child of a fork. */
+void abti_entry_choose(void);
 
-/* Calls the functions of units, the running one's first. It is where ULTs begin that are no samples. */
+/* Calls the functions of units, the running one's first. It is where ULTs begin, but for programs with TSan. */
 void abti_ult_main(void);
 
 #endif

@@ -8,13 +8,11 @@
 #include "pool/shortage.h"
 #include "run/migrate.h"
 #include "run/parent.h"
-#include "unit/stackuse.h"
 
 void abti_discard(abti_es *es, abti_unit *unit)
 {
     abti_assert(es == abti_es_self && !abti_unit_is_done(unit));
     if (abti_unit_has_started(unit)) {
-        abti_stackuse_left(unit);
         if (!(unit->flags & ABTI_UNIT_OWN_STACK) && !abti_unit_runs_in_place(unit))
             abti_cache_put(&es->stacks, unit->stack);
     }

@@ -23,7 +23,6 @@
 #include "run/block.h"
 #include "run/row.h"
 #include "run/observed.h"
-#include "unit/stackuse.h"
 
 /* --- Leaving --- */
 
@@ -225,7 +224,7 @@ ABTI_HOT int abti_end_in_place(void)
 
 /*
  * Ends a unit of a row. True: the next one is to run, on this very stack. False: it is the joiner's turn, or the unit
- * has come elsewhere. It is out of line for the same reason as sample_end (run/begin.c). relaxed: the joiner registered
+ * has come elsewhere. It is out of line for the same reason as order_end (run/begin.c). relaxed: the joiner registered
  * before the unit started.
  */
 static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
@@ -393,7 +392,6 @@ ABTI_HOT ABTI_NOINLINE void abti_end_ult(void)
 void abti_ult_exit(void)
 {
     abti_saved_drop(abti_es_self);
-    abti_stackuse_left(abti_es_self->cur);
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(abti_es_self->cur);
     abti_end_ult();
@@ -410,7 +408,6 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
     es->tool.before = unit;
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(unit);
-    abti_stackuse_left(unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
         call_back_on_own_stack(unit);
         leave_stack(abti_es_self, next, after_end_own_stack, unit);

@@ -14,7 +14,7 @@ void abti_end_ult(void);
 /* Exits the calling ULT. The words for ends are explained in run/end.c. */
 ABTI_NORETURN void abti_ult_exit(void);
 
-/* Exits the calling ULT. The caller has reported the end to the tools, and sampled the stack. */
+/* Exits the calling ULT. The caller has reported the end to the tools. */
 ABTI_NORETURN void abti_ult_exit_reported(void);
 
 /* Exits the calling ULT, and `next`, which the caller has popped, runs. */

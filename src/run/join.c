@@ -11,7 +11,6 @@
 #include "run/child.h"
 #include "run/yield.h"
 #include "unit/joining.h"
-#include "unit/stackuse.h"
 #include "wait/guest.h"
 
 /*
@@ -166,15 +165,13 @@ static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit
 
 /*
  * Whether the unit may run in place after all: the ULT has another pool than the one in front, or no more units were to
- * run in place before a look at events. It may not while stack use is sampled, since a unit needs a stack of its own
- * for that.
+ * run in place before a look at events.
  */
 static bool may_join_in_place(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
-    if (!es->dsched || !abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_keeper(es, pool) ||
-        abti_stackuse_is_on())
+    if (!es->dsched || !abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_keeper(es, pool))
         return false;
     if (pool == es->fast && abti_pool_in_place_is_exhausted(pool)) {
         abti_pool_in_place_grant(pool, (int32_t)es->dsched->event_freq);
@@ -214,8 +211,7 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
     abti_unit *self = es->cur;
     if (!abti_pool_may_be_head(front, unit))
         return false;
-    return abti_stack_has_room_in_place(self->stack) && !abti_annotate_on && !abti_has_requests(self) &&
-           !abti_stackuse_is_on();
+    return abti_stack_has_room_in_place(self->stack) && !abti_annotate_on && !abti_has_requests(self);
 }
 
 /*

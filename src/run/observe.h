@@ -23,8 +23,7 @@
  *                              uninstrumented library            each of them
  *   abti_ledger_on             ABT_CHECK                         creation, all handles, frees
  *   abti_handles_below         the two above                     functions with a handle (rt/handle.h)
- *   abti_rt.ult_entry          samples of stack use, or          the begin and end of each ULT (abti_entry_watch); with
- *                              abti_annotate_order               samples no unit runs in place
+ *   abti_rt.ult_entry          abti_annotate_order               the begin and end of each ULT (abti_entry_choose)
  *
  * A flag closes the quick paths by a test that they make anyway. What a quick path has left to the end of a unit, such
  * as its being freed for its joiner, is reported at that end.

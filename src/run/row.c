@@ -3,12 +3,11 @@
 
 #include "run/sched.h"
 #include "run/end.h"
-#include "unit/stackuse.h"
 
 size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
 {
     abti_es *es = abti_es_self;
-    if (!es || abti_stackuse_is_on())
+    if (!es)
         return 0;
     if (!abti_budget_allows(es) && es->dsched)
         abti_renew_budget(es, es->dsched);

@@ -8,7 +8,6 @@
 #include "run/block.h"
 #include "run/end.h"
 #include "run/migrate.h"
-#include "unit/stackuse.h"
 
 static ABTI_HOT void after_yield(void *arg)
 {
@@ -39,7 +38,6 @@ ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_cont
     }
     if (abti_unit_is_cancelled(self)) {
         abti_tool_event_cancel(es, self);
-        abti_stackuse_left(self);
         abti_ult_exit_reported();
     }
     if (abti_unit_is_to_migrate(self))

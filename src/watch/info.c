@@ -10,7 +10,6 @@
 #include "rt/rt.h"
 #include "stream/affinity.h"
 #include "stream/events.h"
-#include "unit/stackuse.h"
 #include "watch/registry.h"
 
 static const char *yes_no(bool b)
@@ -356,17 +355,4 @@ void abti_info_print_unit(FILE *fp, abti_unit *unit)
     print_cold(fp, unit);
     print_stack(fp, unit);
     fflush(fp);
-}
-
-/* --- Stack use --- */
-
-void abti_info_print_stack_usage(FILE *fp)
-{
-    struct abti_stack_use use;
-    fprintf(fp, "stack use of ULTs that were sampled, default size %zu:\n", abti_rt.config.thread_stacksize);
-    for (unsigned i = 0; abti_stackuse_at(i, &use); i++) {
-        char text[160];
-        fprintf(fp, "  at most %zu bytes in %" PRIu64 " of function %s\n", use.most, use.samples,
-                abti_symbol_place(text, sizeof(text), (void *)(uintptr_t)use.func));
-    }
 }

@@ -14,6 +14,5 @@ void abti_info_print_xstream(FILE *fp, abti_es *es);
 void abti_info_print_sched(FILE *fp, abti_sched *sched);
 void abti_info_print_pool(FILE *fp, abti_pool *pool);
 void abti_info_print_unit(FILE *fp, abti_unit *unit);
-void abti_info_print_stack_usage(FILE *fp);
 
 #endif

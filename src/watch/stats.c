@@ -4,15 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/hash.h"
-#include "os/annotate.h"
 #include "os/clock.h"
 #include "run/observe.h"
 #include "rt/rt.h"
-#include "run/begin.h"
-#include "unit/stackuse.h"
 #include "unit/unit.h"
 
-enum { WOKEN = 1 << 14, SAMPLE = 16 };
+enum { WOKEN = 1 << 14 };
 
 /* relaxed, everywhere: what is counted orders nothing, and each number is right by itself. */
 
@@ -196,10 +193,6 @@ static void set_clocks(bool run)
 
 void abti_stats_enable(bool on)
 {
-    /* Without memory for samples the rest is counted. */
-    if (on && !abti_stackuse_is_on() && !abti_annotate_on)
-        (void)!abti_stackuse_sample(SAMPLE, true);
-    abti_entry_watch();
     if (on)
         set_clocks(true);
     abti_store_relaxed(&counted, true); /* relaxed: ABT_finalize comes after */

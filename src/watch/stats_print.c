@@ -8,7 +8,6 @@
 #include "rt/rt.h"
 #include "watch/stats.h"
 #include "watch/trace.h"
-#include "unit/stackuse.h"
 
 enum { STATS_NAME_SIZE = 160 };
 
@@ -124,12 +123,8 @@ static void print_stream(FILE *fp, struct abti_es_stats *stats)
 static void print_function_line(FILE *fp, const struct stats_line *line)
 {
     char name[STATS_NAME_SIZE];
-    struct abti_stack_use use = abti_stackuse_of(line->func);
-    fprintf(fp, "function %s: %" PRIu64 " units, %.6f s", abti_symbol_text(name, sizeof(name), (void *)line->func),
+    fprintf(fp, "function %s: %" PRIu64 " units, %.6f s\n", abti_symbol_text(name, sizeof(name), (void *)line->func),
             line->units, (double)line->ns / ABTI_NS_PER_SEC);
-    if (use.samples > 0)
-        fprintf(fp, ", %zu bytes of stack in %" PRIu64 " samples", use.most, use.samples);
-    fprintf(fp, "\n");
 }
 
 /* --- JSON --- */
@@ -153,11 +148,9 @@ static void json_stream(FILE *fp, struct abti_es_stats *stats)
 static void json_function(FILE *fp, const struct stats_line *line)
 {
     char name[STATS_NAME_SIZE];
-    struct abti_stack_use use = abti_stackuse_of(line->func);
     fprintf(fp, "{\"name\": ");
     abti_json_string(fp, abti_symbol_text(name, sizeof(name), (void *)line->func));
-    fprintf(fp, ", \"units\": %" PRIu64 ", \"seconds\": %.9f, \"stack_bytes\": %zu, \"stack_samples\": %" PRIu64 "}",
-            line->units, (double)line->ns / ABTI_NS_PER_SEC, use.most, use.samples);
+    fprintf(fp, ", \"units\": %" PRIu64 ", \"seconds\": %.9f}", line->units, (double)line->ns / ABTI_NS_PER_SEC);
 }
 
 /* --- All of it --- */

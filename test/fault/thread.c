@@ -252,18 +252,6 @@ static int create_to(void)
     return ABT_thread_create_to(pool, count_up, &ran, ABT_THREAD_ATTR_NULL, &thread);
 }
 
-/* --- Watching the use of stacks --- */
-
-static int sample_stacks(void)
-{
-    return ABTX_stack_usage_sample(100);
-}
-
-static void sample_no_stacks(void)
-{
-    must(ABTX_stack_usage_sample(0));
-}
-
 static const struct fault_case cases[] = {
     {"ABT_thread_create", FAULT_EXTERNAL, create, no_thread, free_it, begin, end},
     {"ABT_thread_create_on_xstream", 0, create_on_xstream, no_thread, free_it, begin, end},
@@ -276,7 +264,6 @@ static const struct fault_case cases[] = {
      end_attr},
     {"ABT_thread_create, user's stack", FAULT_EXTERNAL, create_with_attr, no_thread, free_it, begin_user_stack,
      end_attr},
-    {"ABTX_stack_usage_sample", FAULT_EXTERNAL, sample_stacks, NULL, sample_no_stacks, NULL, NULL},
     {"ABT_thread_create_many", 0, create_many, free_first, free_first, begin_many, end},
     {"ABT_thread_create_many, some", 0, create_many, free_first, free_first, begin_some, end},
     {"ABT_thread_create_to", FAULT_WAITS, create_to, no_thread, free_started, begin, end},

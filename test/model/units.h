@@ -20,7 +20,6 @@
 #include "run/end.h"
 #include "run/sched.h"
 #include "sync/lookout.h"
-#include "unit/stackuse.h"
 #include "wait/guest.h"
 
 enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };
@@ -30,7 +29,7 @@ enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };
 struct abti_rt abti_rt;
 _Thread_local abti_es *abti_es_self;
 _Atomic(bool) abti_observe_on, abti_guests_are_wanted;
-_Atomic(uint32_t) abti_tool_events, abti_stackuse_every, abti_num_cpus = 4;
+_Atomic(uint32_t) abti_tool_events, abti_num_cpus = 4;
 uint32_t abti_num_nodes = 1;
 bool abti_annotate_on, abti_annotate_order, abti_ledger_on;
 abti_pool abti_no_pool;

@@ -161,9 +161,6 @@ ROW(ABT_info_trigger_print_all_thread_stacks, trigger());
 ROW(ABT_tool_register_thread_callback, ABT_tool_register_thread_callback(NULL, 0, NULL));
 ROW(ABT_tool_query_thread,
     ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, ABT_TOOL_EVENT_THREAD_RUN, ABT_TOOL_QUERY_KIND_STACK_DEPTH, OUT(int)));
-ROW(ABTX_stack_usage_sample, ABTX_stack_usage_sample(0));
-ROW(ABTX_stack_usage_get, ABTX_stack_usage_get(do_nothing, OUT(size_t), OUT(size_t)));
-ROW(ABTX_info_print_stack_usage, ABTX_info_print_stack_usage(nowhere()));
 ROW(ABTX_stats_enable, ABTX_stats_enable(ABT_FALSE));
 ROW(ABTX_stats_print, ABTX_stats_print(nowhere(), ABTX_STATS_TEXT));
 ROW(ABTX_trace_start, THEN(ABTX_trace_start("/dev/null"), (void)ABTX_trace_stop()));
