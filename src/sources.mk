@@ -44,7 +44,6 @@ abt_sources = \
 	src/api/xstream_barrier.c \
 	src/api/xstream_idle.c \
 	src/base/assert.c \
-	src/base/distance.c \
 	src/base/heap.c \
 	src/base/parse.c \
 	src/base/text.c \

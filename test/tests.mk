@@ -4,7 +4,6 @@
 unit_tests = \
 	test/unit/api/error \
 	test/unit/arch/shadow \
-	test/unit/base/distance \
 	test/unit/base/heap \
 	test/unit/base/parse \
 	test/unit/rt/config \

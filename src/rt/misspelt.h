@@ -4,8 +4,8 @@
 #define ABTI_RT_MISSPELT_H
 
 /*
- * Says on stderr which variables are almost ours, with the name that may be meant, and which have no effect; once in a
- * process. Names that resemble none of ours are other software's.
+ * Says on stderr which variables have no effect, and, with ABT_PRINT_CONFIG, which names are none of ours: those may be
+ * other software's. Once in a process.
  */
 void abti_misspelt_tell(void);
 
