@@ -47,13 +47,11 @@ abt_sources = \
 	src/base/heap.c \
 	src/base/parse.c \
 	src/base/text.c \
-	src/watch/capture.c \
 	src/watch/dumpsignal.c \
 	src/watch/info.c \
 	src/watch/deadlock.c \
 	src/watch/mark.c \
 	src/watch/waits.c \
-	src/watch/watchdog.c \
 	src/watch/top.c \
 	src/watch/topshot.c \
 	src/watch/watcher.c \

@@ -130,7 +130,6 @@ api_tests = \
 	test/api/tool_sched \
 	test/api/tool_switch \
 	test/api/top \
-	test/api/watchdog \
 	test/api/word \
 	test/api/xstream \
 	test/api/xstream_barrier \
@@ -281,7 +280,6 @@ regress_tests = \
 	test/regress/tasklet_joiner \
 	test/regress/tight_space \
 	test/regress/wake_handover \
-	test/regress/watch_asleep \
 	test/regress/yield_events
 
 # It reads the headers.

@@ -48,7 +48,6 @@
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
 #include "wait/guest.h"
-#include "watch/capture.h"
 #include "watch/dumpsignal.h"
 #include "watch/info.h"
 #include "watch/layout.h"
@@ -404,7 +403,6 @@ static void runtime_fini(abti_es *es)
     abti_pool_destroy_orphans();
     abti_es_free_kept();
     abti_overflow_unwatch();
-    abti_capture_fini();
     abti_tool_fini();
     abti_observe_reset();
     abti_workers_fini();

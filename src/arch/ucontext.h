@@ -12,8 +12,6 @@
  *   ABTI_UCONTEXT_HAS_PUSHED_SP, uintptr_t abti_ucontext_pushed_sp(const ucontext_t *ucontext, uintptr_t addr)    from
  *                            what a signal handler got about a fault at addr: the stack pointer that the instruction
  *                            would have set; where one instruction stores below the stack pointer and moves it there
- *   ABTI_UCONTEXT_HAS_COPY, void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)    the registers that lead
- *                            on to the caller, from what a signal handler got; where these are not all of uc_mcontext
  */
 #ifndef ABTI_ARCH_UCONTEXT_H
 #define ABTI_ARCH_UCONTEXT_H
@@ -29,14 +27,6 @@ ABTI_INLINE uintptr_t abti_ucontext_pushed_sp(const ucontext_t *ucontext, uintpt
 {
     (void)addr;
     return abti_ucontext_sp(ucontext);
-}
-#endif
-
-/* The kernel has written no more than uc_mcontext for a handler. */
-#ifndef ABTI_UCONTEXT_HAS_COPY
-ABTI_INLINE void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)
-{
-    to->uc_mcontext = from->uc_mcontext;
 }
 #endif
 

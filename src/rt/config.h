@@ -54,7 +54,6 @@ struct abti_config {
     char *trace;           /* ABT_TRACE: the file, or "probes" (watch/probes.h); NULL: none */
     enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */
     enum abti_deadlock_check deadlock_check; /* ABT_DEADLOCK_CHECK: see watch/deadlock.h */
-    uint32_t watchdog_ms;                    /* ABT_WATCHDOG: see watch/watchdog.h; 0: off */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
     uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ: INT_MAX at most */

@@ -24,8 +24,7 @@ enum {
     ABTI_ES_REQ_POLL = 16,    /* not a request: there are drivers to be called */
     ABTI_ES_REQ_STACKS = 32,  /* others want its free stacks */
     ABTI_ES_REQ_TELL = 64,    /* somebody listens to events from now on, or nobody does */
-    ABTI_ES_REQ_RETURN = 256, /* units want to come back, see stream/blocking.h */
-    ABTI_ES_REQ_SEEN = 128,   /* not a request: taken back when the ES looks at events, see watch/watchdog.c */
+    ABTI_ES_REQ_RETURN = 128, /* units want to come back, see stream/blocking.h */
     /* While one of these is set the ES does not sleep, not even while its units are in blocking regions. */
     ABTI_ES_REQ_SERVED = ABTI_ES_REQ_HALT | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN,
 };
@@ -36,14 +35,6 @@ enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
 /* The caches of stacks of an ES, which are private to it and made as they are needed. NULL: it was not needed yet. */
 struct abti_ownstacks {
     struct abti_cache *caches[ABTI_STACK_CLASSES];
-};
-
-/* What watch/watchdog.c has seen of an ES. */
-struct abti_watchdog_seen {
-    abti_unit *unit;   /* that has run since it looked for the first time, by its mark; NULL: none */
-    uint64_t since_ns; /* when that was */
-    int32_t budget;    /* at that time, as now */
-    bool reported;
 };
 
 /*
@@ -145,7 +136,6 @@ struct ABT_xstream_opaque {
     int rank;                       /* rt.lock; the ES itself reads it without */
     abti_es *prev, *next;           /* rt.lock */
     uint32_t halted;                /* rt.lock: the round of stream/halt in which it has halted last */
-    struct abti_watchdog_seen seen; /* rt.lock */
     struct abti_known known;        /* of the native thread */
     _Atomic(const void *) looks_at; /* the native thread stores it, see sync/looks.h. NULL: nothing */
     pthread_t thread;               /* creator; valid for secondary ESs */

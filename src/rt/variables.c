@@ -25,7 +25,6 @@
 #define MAX_KEY_TABLE (64 * KIB)
 #define MAX_DESC_CHUNK GIB
 #define MAX_PAGE GIB
-#define MAX_WATCHDOG 1000000000 /* some days */
 
 /* A scheduler's own frames, and the contexts of the C library, which are large. */
 #define SCHED_STACK_LEAST (ABTI_BUILD_FCONTEXT ? 512 : 16 * KIB)
@@ -156,8 +155,6 @@ const struct abti_variable abti_variables[] = {
     {"DEADLOCK_CHECK", ABTI_VARIABLE_WORD, FIELD(deadlock_check), .limits.dflt = ABTI_DEADLOCK_OFF,
      .words = deadlock_words,
      .help = "deadlocks are reported on stderr; abort: and end the program; cycles: only those"},
-    {"WATCHDOG", ABTI_VARIABLE_INT, FIELD(watchdog_ms), LIMITS(0, 0, MAX_WATCHDOG),
-     .help = "a unit that runs for that number of milliseconds, or is ready so long, is reported on stderr; 0: none"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,
      .help = "lines on stderr for events, in builds with a log"},
     {"USE_DEBUG", ABTI_VARIABLE_BOOL, FIELD(use_debug), .limits.dflt = ABTI_BUILD_LOG_ON,

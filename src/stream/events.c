@@ -76,9 +76,8 @@ static void look_at_events(abti_es *es, abti_sched *sched)
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
     if (requests & ABTI_ES_REQ_CANCEL)
         abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
-    if (requests &
-        (ABTI_ES_REQ_LOOK | ABTI_ES_REQ_SEEN)) /* seq_cst: pairs with abti_es_request; all looks come after this */
-        atomic_fetch_and(&es->requests, ~(requests & (ABTI_ES_REQ_LOOK | ABTI_ES_REQ_SEEN)));
+    if (requests & ABTI_ES_REQ_LOOK) /* seq_cst: pairs with abti_es_request; all looks come after this */
+        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK);
     if (requests & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
 }

@@ -115,8 +115,7 @@ enum { FEW_POOLS = 4 };
 static bool may_look_on(const void *es_)
 {
     const abti_es *es = es_;
-    bool is_idle =
-        !(abti_load_relaxed(&es->requests) & ~(uint32_t)ABTI_ES_REQ_SEEN) && !abti_has_requests(es->cur) && es->dsched;
+    bool is_idle = !abti_load_relaxed(&es->requests) && !abti_has_requests(es->cur) && es->dsched;
     for (int i = 0; is_idle && i < es->dsched->num_pools; i++)
         is_idle = !abti_pool_is_user(es->dsched->pools[i]) && abti_pool_is_empty(es->dsched->pools[i]);
     return is_idle;

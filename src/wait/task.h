@@ -13,20 +13,6 @@ enum { ABTI_TASK_UNKNOWN = 0 };
 /* The number of the calling native thread. */
 int abti_task_self(void);
 
-/* Sends a native thread of this process a signal that brings `value`. False: there is no such thread, or no memory. */
-bool abti_task_signal(int task, int sig, void *value) ABTI_MUST_CHECK;
-
-/* Where a native thread is that sleeps in the system; 0: it is not known. Other registers are not known. */
-struct abti_task_place {
-    uintptr_t pc, sp;
-};
-
-/*
- * Whether a native thread of this process sleeps in the system just now, by a racy read. False: it runs, or would if it
- * got a processor, or nothing is known of it.
- */
-bool abti_task_sleeps(int task, struct abti_task_place *place);
-
 /* Visits all native threads of this process. False: the system does not tell them, or there is no memory. */
 bool abti_task_walk(void (*visit)(int task, void *arg), void *arg);
 

@@ -22,18 +22,6 @@ int abti_task_self(void)
     return (int)syscall(SYS_gettid);
 }
 
-bool abti_task_signal(int task, int sig, void *value)
-{
-    int saved_errno = errno;
-    siginfo_t info = {.si_signo = sig, .si_code = SI_QUEUE};
-    info.si_pid = getpid();
-    info.si_uid = getuid();
-    info.si_value.sival_ptr = value;
-    bool sent = syscall(SYS_rt_tgsigqueueinfo, (long)getpid(), (long)task, (long)sig, &info) == 0;
-    errno = saved_errno;
-    return sent;
-}
-
 /* One of the thread's files in /proc, as text. False: it cannot be read. */
 static bool read_of_task(int task, const char *name, char *text, size_t size)
 {
@@ -47,42 +35,16 @@ static bool read_of_task(int task, const char *name, char *text, size_t size)
     return n > 0;
 }
 
-/* The last two of the fields are the stack pointer and the program counter. There are none while it runs. */
-static bool stands_at(const char *fields, struct abti_task_place *place)
+/*
+ * Where a native thread is that sleeps in the system, by a racy read: the last of the fields. 0: it runs, or nothing is
+ * known of it, as not every kernel has the file, nor does every sandbox let it be read.
+ */
+static uintptr_t sleeps_at(int task)
 {
-    unsigned long sp, pc;
-    const char *at = strrchr(fields, ' ');
-    if (!at || sscanf(at, " %lx", &pc) != 1)
-        return false;
-    do
-        at--;
-    while (at > fields && *at != ' ');
-    if (sscanf(at, " %lx", &sp) != 1)
-        return false;
-    *place = (struct abti_task_place){pc, sp};
-    return true;
-}
-
-/* The state is the letter behind the name, which is in brackets, and may have any letters itself. */
-static bool is_state_of_sleep(const char *stat)
-{
-    const char *end = strrchr(stat, ')');
-    return end && end[1] == ' ' && end[2] != 'R' && end[2] != '\0';
-}
-
-/* Not every kernel has the first of the files, nor does every sandbox let it be read. */
-bool abti_task_sleeps(int task, struct abti_task_place *place)
-{
-    int saved_errno = errno;
     char text[512];
-    bool sleeps;
-    *place = (struct abti_task_place){0, 0};
-    if (read_of_task(task, "syscall", text, sizeof(text)))
-        sleeps = stands_at(text, place);
-    else
-        sleeps = read_of_task(task, "stat", text, sizeof(text)) && is_state_of_sleep(text);
-    errno = saved_errno;
-    return sleeps;
+    unsigned long pc;
+    const char *at = read_of_task(task, "syscall", text, sizeof(text)) ? strrchr(text, ' ') : NULL;
+    return at && sscanf(at, " %lx", &pc) == 1 ? pc : 0;
 }
 
 bool abti_task_walk(void (*visit)(int task, void *arg), void *arg)
@@ -128,13 +90,13 @@ static bool is_tsans(int task)
 {
     enum { TRIES = 10, PAUSE_NS = 300000 };
     uintptr_t code = abti_annotate_tsan_code();
-    struct abti_task_place place;
     struct abti_module tsan, here;
     if (code == 0 || !blocks_all_signals(task) || !abti_module_of(code, &tsan))
         return false;
     for (int i = 0; i < TRIES; i++) {
-        if (abti_task_sleeps(task, &place))
-            return abti_module_of(place.pc, &here) && here.base == tsan.base;
+        uintptr_t pc = sleeps_at(task);
+        if (pc)
+            return abti_module_of(pc, &here) && here.base == tsan.base;
         abti_pause(PAUSE_NS);
     }
     return false;

@@ -14,7 +14,6 @@
 #include "unit/joining.h"
 #include "wait/guest.h"
 #include "wait/pause.h"
-#include "watch/capture.h"
 #include "watch/dumpsignal.h"
 #include "watch/mark.h"
 #include "watch/registry.h"
@@ -69,13 +68,12 @@ static bool is_libabtios(uintptr_t code)
     return strncmp(slash ? slash + 1 : module.file, "libabtio.", 9) == 0;
 }
 
-/* The library's own handlers pass signals on to those that were there before. */
+/* The library's own handler passes signals on to those that were there before. */
 static bool is_handled(int sig)
 {
     struct sigaction now;
     if (is_of_own_doing(sig) || sigaction(sig, NULL, &now) != 0)
         return false;
-    abti_capture_look_behind(sig, &now);
     abti_dumpsignal_look_behind(sig, &now);
     return now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN && !is_libabtios((uintptr_t)now.sa_handler);
 }

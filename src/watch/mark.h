@@ -10,11 +10,10 @@
 
 #include "unit/unit.h"
 
-/* What a mark says is up to the state: of a ready unit, for instance, when it was made. */
+/* Between them: how many looks the unit has been blocked for. */
 enum {
     ABTI_MARK_NONE = 0,
-    ABTI_MARK_REPORTED = (ABTI_STATE_SUSPENDED - 1) >> ABTI_STATE_BITS,
-    ABTI_MARK_ROUNDS = ABTI_MARK_REPORTED - 1
+    ABTI_MARK_REPORTED = (ABTI_STATE_SUSPENDED - 1) >> ABTI_STATE_BITS
 };
 
 /* The mark of the unit, which may have been freed, if it is in this state; else -1. */

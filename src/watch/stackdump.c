@@ -8,7 +8,6 @@
 #include "run/sched.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "watch/capture.h"
 #include "watch/registry.h"
 #include "watch/unwind.h"
 
@@ -86,29 +85,7 @@ static void dump_context(FILE *fp, const struct abti_unit_note *note, bool raw)
         dump_memory(fp, sp, end);
 }
 
-/* A scheduler whose child runs has saved its context, too. */
-static void dump_running(FILE *fp, const struct abti_unit_note *note, bool raw)
-{
-    struct abti_calls calls;
-    enum abti_capture answer = abti_capture_unit(note->unit, &calls);
-    switch (answer) {
-    case ABTI_CAPTURE_ASLEEP:
-    case ABTI_CAPTURED:
-        fputs(answer == ABTI_CAPTURE_ASLEEP ? "  sleeps in the system\n" : "", fp);
-        abti_unwind_print(fp, &calls);
-        break;
-    case ABTI_CAPTURE_SELF: fputs("  runs this\n", fp); break;
-    case ABTI_CAPTURE_DEAF: fputs("  runs; its native thread does not answer to a signal\n", fp); break;
-    case ABTI_CAPTURE_GONE:
-        if (note->kind != ABTI_KIND_MAIN_SCHED && note->kind != ABTI_KIND_SCHED)
-            fputs("  is just being switched to, or has been\n", fp);
-        else if (note->ctx)
-            dump_context(fp, note, raw);
-        break;
-    }
-}
-
-static void dump_stack(FILE *fp, const struct abti_unit_note *note, bool capture, bool raw)
+static void dump_stack(FILE *fp, const struct abti_unit_note *note, bool raw)
 {
     if (note->state == ABT_THREAD_STATE_TERMINATED)
         fputs("  has ended\n", fp);
@@ -118,8 +95,6 @@ static void dump_stack(FILE *fp, const struct abti_unit_note *note, bool capture
         fputs("  has not started: no context\n", fp);
     else if (note->state != ABT_THREAD_STATE_RUNNING)
         dump_context(fp, note, raw);
-    else if (capture)
-        dump_running(fp, note, raw);
     else
         fputs("  runs: its context is not saved\n", fp);
 }
@@ -131,7 +106,7 @@ void abti_stackdump_unit(FILE *fp, abti_unit *unit)
     if (!abti_registry_look(unit, &note))
         return;
     abti_registry_print(fp, &note);
-    dump_stack(fp, &note, false, abti_rt.config.print_raw_stack);
+    dump_stack(fp, &note, abti_rt.config.print_raw_stack);
 }
 
 /* --- Pools --- */
@@ -260,7 +235,7 @@ static void print_late(FILE *fp, bool (*is_late)(abti_es *es))
             abti_registry_print(fp, &note);
             /* One that does not run any more may end at any time: its stream is not stopped. */
             if (note.state == ABT_THREAD_STATE_RUNNING)
-                dump_stack(fp, &note, true, false);
+                dump_stack(fp, &note, false);
         }
     }
 }
@@ -276,7 +251,7 @@ static bool print_note(const struct abti_unit_note *note, void *everything_)
 {
     const struct everything *everything = everything_;
     abti_registry_print(everything->fp, note);
-    dump_stack(everything->fp, note, true, everything->raw);
+    dump_stack(everything->fp, note, everything->raw);
     return true;
 }
 

@@ -53,17 +53,6 @@ void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls)
     }
 }
 
-void abti_unwind_ucontext(ucontext_t *context, const char *end, struct abti_calls *calls)
-{
-    const struct abti_libunwind *unw = abti_libunwind();
-    uintptr_t pc = abti_ucontext_pc(context);
-    calls->num = 0;
-    if (pc)
-        add_place(calls, pc, false);
-    if (unw)
-        add_callers(unw, context, end, calls);
-}
-
 void abti_unwind_print(FILE *fp, const struct abti_calls *calls)
 {
     for (unsigned i = 0; i < calls->num; i++) {

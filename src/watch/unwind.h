@@ -19,9 +19,6 @@ struct abti_calls {
  */
 void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls);
 
-/* The same for a native thread that is stopped in a signal handler; the first is where it is. */
-void abti_unwind_ucontext(ucontext_t *context, const char *end, struct abti_calls *calls);
-
 /* A line each. */
 void abti_unwind_print(FILE *fp, const struct abti_calls *calls);
 

@@ -9,7 +9,6 @@
 #include "wait/guest.h"
 #include "wait/word.h"
 #include "watch/deadlock.h"
-#include "watch/watchdog.h"
 
 /*
  *   NONE -> ON     by ABT_init, which then makes the thread
@@ -24,31 +23,18 @@ static pthread_t watcher_thread; /* while WATCHER_ON */
 /* Its lock is held by the thread while it looks. */
 static struct abti_helper watch_helper = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER)};
 
-/* What it looks at. Returns when to look again; ABTI_CLOCK_NEVER: not before the next ABT_init. */
-static uint64_t (*const looks[])(uint64_t now_ns) = {abti_deadlock_look, abti_watchdog_look};
-
-enum { NUM_LOOKS = ABTI_ARRAY_LEN(looks) };
-
-static uint64_t look_where_due(uint64_t due_ns[NUM_LOOKS])
+static uint64_t look_locked(void)
 {
-    uint64_t next = ABTI_CLOCK_NEVER;
-    for (unsigned i = 0; i < NUM_LOOKS; i++) {
-        uint64_t now = abti_clock_mono_ns();
-        if (due_ns[i] <= now) {
-            abti_spin_lock(&watch_helper.working);
-            due_ns[i] = looks[i](now);
-            abti_spin_unlock(&watch_helper.working);
-        }
-        next = due_ns[i] < next ? due_ns[i] : next;
-    }
+    abti_spin_lock(&watch_helper.working);
+    uint64_t next = abti_deadlock_look(abti_clock_mono_ns());
+    abti_spin_unlock(&watch_helper.working);
     return next;
 }
 
 static void *watcher_main(void *arg)
 {
-    uint64_t due_ns[NUM_LOOKS] = {0};
     (void)arg;
-    while (!abti_word_await_change(&watcher_state, WATCHER_ON, look_where_due(due_ns)))
+    while (!abti_word_await_change(&watcher_state, WATCHER_ON, look_locked()))
         ;
     return NULL;
 }
@@ -58,16 +44,11 @@ static void forget_watcher(void)
     abti_store_relaxed(&watcher_state, WATCHER_NONE); /* relaxed: there is no other thread */
 }
 
-static bool is_wanted(void)
-{
-    return abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF || abti_rt.config.watchdog_ms > 0;
-}
-
 void abti_watcher_start(void)
 {
-    if (!is_wanted())
+    if (abti_rt.config.deadlock_check == ABTI_DEADLOCK_OFF)
         return;
-    abti_guests_want(abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF);
+    abti_guests_want(true);
     watch_helper.in_child = forget_watcher;
     abti_store_relaxed(&watcher_state,
                        WATCHER_ON); /* relaxed, as below: the thread is made after it, and ends before it */
@@ -76,7 +57,7 @@ void abti_watcher_start(void)
         return;
     abti_store_relaxed(&watcher_state, WATCHER_NONE);
     errno = err;
-    fprintf(stderr, "libabt: ABT_DEADLOCK_CHECK and ABT_WATCHDOG have no effect, there is no thread for them: %m\n");
+    fprintf(stderr, "libabt: ABT_DEADLOCK_CHECK has no effect, there is no thread for it: %m\n");
 }
 
 void abti_watcher_stop(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The watch thread: a native thread that looks at the runtime from time to time, made only when something asks for it
- * (ABT_DEADLOCK_CHECK, ABT_WATCHDOG). It is gone after ABT_finalize, and in the child of a fork.
+ * (ABT_DEADLOCK_CHECK). It is gone after ABT_finalize, and in the child of a fork.
  */
 #ifndef ABTI_WATCH_WATCHER_H
 #define ABTI_WATCH_WATCHER_H

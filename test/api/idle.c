@@ -242,10 +242,9 @@ int main(void)
     must(ABT_init(0, NULL));
     must(ABT_info_query_config(ABT_INFO_QUERY_KIND_WAIT_POLICY, &policy));
     active = policy == 1;
-    /* The watchdog has a thread that sleeps like a stream. */
-    counts = active || (!getenv("ABT_WATCHDOG") && sees_sleepers());
+    counts = active || sees_sleepers();
     if (!counts)
-        diag("no futex, or the watchdog sleeps, too: system calls are not counted");
+        diag("no futex: system calls are not counted");
     for (size_t i = 0; i < sizeof(scheds) / sizeof(scheds[0]); i++) {
         for (int num_pools = 1; num_pools <= 4; num_pools *= 2)
             test_push_to_sleeper(scheds[i], kinds[(i + (size_t)num_pools) % 3], num_pools);

@@ -64,11 +64,11 @@ int main(void)
 
     regress_begin();
     must(setenv("ABT_SCHED_STACKSIZE", "4194304", 1));
-    must(setenv("ABT_WATCHDOG", "60000", 1));
+    must(setenv("ABT_DEADLOCK_CHECK", "cycles", 1));
     int before = num_threads();
     must(ABT_init(0, NULL));
     /* TSan adds a thread of its own to the first one. */
-    ok(before <= 0 || num_threads() > before, "the watchdog has its thread");
+    ok(before <= 0 || num_threads() > before, "the deadlock check has its thread");
     pool = make_pool(ABT_POOL_ACCESS_MPMC);
     must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_xstream_create(sched, &es));

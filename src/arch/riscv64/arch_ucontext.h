@@ -39,11 +39,4 @@ ABTI_INLINE uintptr_t abti_ucontext_sp(const ucontext_t *ucontext)
     return ucontext->uc_mcontext.__gregs[REG_SP];
 }
 
-/* The rest has room for floating-point registers of 128 bits, of which an emulator may have written less (qemu 7.2). */
-#define ABTI_UCONTEXT_HAS_COPY
-ABTI_INLINE void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)
-{
-    memcpy(to->uc_mcontext.__gregs, from->uc_mcontext.__gregs, sizeof(to->uc_mcontext.__gregs));
-}
-
 #endif
