@@ -179,7 +179,6 @@ abt_sources = \
 	src/sync/xbarrier.c \
 	src/watch/json.c \
 	src/watch/stats.c \
-	src/watch/stats_print.c \
 	src/watch/trace.c \
 	src/watch/unit.c \
 	src/unit/exceptions.c \

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     ABT_mutex_unlock(mutex);
     ABT_thread_free(&unit);
     ABT_mutex_free(&mutex);
-    ABTX_stats_print(stdout, ABTX_STATS_TEXT);
+    ABTX_stats_print(stdout);
     ABT_finalize();
     return state != ABT_THREAD_STATE_BLOCKED || size != 1;
 }

@@ -31,7 +31,6 @@ enum abti_check {
  * Written by abti_config_load before anybody else can see it, read-only afterwards, except max_num_xstreams, which its
  * owner raises when more streams are made.
  */
-enum abti_stats_format { ABTI_STATS_NONE, ABTI_STATS_TEXT, ABTI_STATS_JSON };
 
 struct abti_config {
     /* ABT_SET_AFFINITY */
@@ -52,7 +51,7 @@ struct abti_config {
     bool watch_waits;      /* with ABT_DEADLOCK_CHECK since when units wait, and the owners of mutexes, are kept */
     bool tool;             /* ABT_TOOL: ABT_tool_* can be used; false where they are not built in */
     char *trace;           /* ABT_TRACE: the file, or "probes" (watch/probes.h); NULL: none */
-    enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */
+    bool stats;                              /* ABT_STATS: printed at ABT_finalize */
     enum abti_deadlock_check deadlock_check; /* ABT_DEADLOCK_CHECK: see watch/deadlock.h */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */

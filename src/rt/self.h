@@ -141,9 +141,9 @@ struct ABT_xstream_opaque {
     pthread_t thread;               /* creator; valid for secondary ESs */
     struct abti_own_thread own;     /* the same thread */
 
-    struct abti_idle *idle; /* see idle/idle.h. Constant */
-    uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
-    uint32_t random;        /* private: state of abti_direct_look's choice */
+    struct abti_idle *idle;  /* see idle/idle.h. Constant */
+    uint64_t asked_ns;       /* private: when the ES last asked others for their free stacks */
+    uint32_t random;         /* private: state of abti_direct_look's choice */
     ABTX_switch_link *hooks; /* private: of `cur`, see unit/saved.h; NULL: none */
     struct abti_es_deque deque;
     struct abti_es_carried carried;

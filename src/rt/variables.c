@@ -60,13 +60,6 @@ static const struct abti_word signal_words[] = {
     {"WINCH", SIGWINCH}, {"SIGWINCH", SIGWINCH}, {NULL, 0},
 };
 
-static const struct abti_word stats_words[] = {
-    {"no", ABTI_STATS_NONE},
-    {"yes", ABTI_STATS_TEXT},
-    {"json", ABTI_STATS_JSON},
-    {NULL, 0},
-};
-
 static const struct abti_word deadlock_words[] = {
     {"no", ABTI_DEADLOCK_OFF},
     {"yes", ABTI_DEADLOCK_ON},
@@ -144,8 +137,7 @@ const struct abti_variable abti_variables[] = {
      .help = "misuse of the library is reported on stderr; abort: and ends the program"},
     {"DUMP_SIGNAL", ABTI_VARIABLE_WORD, FIELD(dump_signal), .words = signal_words,
      .help = "at this signal all units are printed on stderr"},
-    {"STATS", ABTI_VARIABLE_WORD, FIELD(stats), .limits.dflt = ABTI_STATS_NONE, .words = stats_words,
-     .help = "ABT_finalize prints statistics on stderr, as text or as JSON", WANTS_TOOL},
+    {"STATS", ABTI_VARIABLE_BOOL, FIELD(stats), .help = "ABT_finalize prints statistics on stderr", WANTS_TOOL},
     {"TRACE", ABTI_VARIABLE_TEXT, FIELD(trace),
      .help = "a trace for Perfetto is written to this file; probes: the events of units pass static probes (USDT)",
      WANTS_TOOL},

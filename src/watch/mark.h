@@ -11,10 +11,7 @@
 #include "unit/unit.h"
 
 /* Between them: how many looks the unit has been blocked for. */
-enum {
-    ABTI_MARK_NONE = 0,
-    ABTI_MARK_REPORTED = (ABTI_STATE_SUSPENDED - 1) >> ABTI_STATE_BITS
-};
+enum { ABTI_MARK_NONE = 0, ABTI_MARK_REPORTED = (ABTI_STATE_SUSPENDED - 1) >> ABTI_STATE_BITS };
 
 /* The mark of the unit, which may have been freed, if it is in this state; else -1. */
 int abti_mark_get(abti_unit *unit, ABT_thread_state state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/stats.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include "base/hash.h"
 #include "os/clock.h"
@@ -9,7 +9,28 @@
 #include "rt/rt.h"
 #include "unit/unit.h"
 
-enum { WOKEN = 1 << 14 };
+enum { STATS_DEPTHS = 8, STATS_BUCKETS = 40, WOKEN = 1 << 14 };
+
+struct es_stats {
+    int rank;
+    _Atomic(uint64_t) units; /* that have ended */
+    _Atomic(uint64_t) runs;  /* how often one got control */
+    _Atomic(uint64_t) yields;
+    _Atomic(uint64_t) waits; /* units that blocked */
+    _Atomic(uint64_t) steals;
+    _Atomic(uint64_t) sleeps; /* of the native thread, because it has no work */
+    _Atomic(uint64_t) asleep_ns;
+    _Atomic(uint64_t) busy_ns;                /* in units */
+    _Atomic(uint64_t) began_ns;               /* the time since then, up to ended_ns, is what these are parts of */
+    _Atomic(uint64_t) ended_ns;               /* 0: it runs */
+    _Atomic(uint64_t) wakeups[STATS_BUCKETS]; /* [i]: took less than 2^i ns, and not less than half of that */
+    _Atomic(uint64_t) parked_ns;              /* 0: it does not sleep */
+    /* Private. */
+    struct {
+        const void *unit; /* that runs at this depth; NULL: not known */
+        uint64_t since_ns;
+    } running[STATS_DEPTHS];
+};
 
 /* relaxed, everywhere: what is counted orders nothing, and each number is right by itself. */
 
@@ -17,7 +38,7 @@ enum { WOKEN = 1 << 14 };
 static _Atomic(bool) counted;
 
 /* By the stream's index: stored once by its thread, with release; found with acquire. They go in abti_stats_fini. */
-static _Atomic(struct abti_es_stats *) stats_of[ABTI_MAX_ES];
+static _Atomic(struct es_stats *) stats_of[ABTI_MAX_ES];
 
 /*
  * When units were woken, by their hash: of two with the same the first is forgotten. The time goes with the unit, which
@@ -34,39 +55,23 @@ static void add_to(_Atomic(uint64_t) *count, uint64_t more)
     abti_store_relaxed(count, abti_load_relaxed(count) + more);
 }
 
-struct abti_es_stats *abti_stats_of(unsigned index)
+static struct es_stats *stats_at(unsigned index)
 {
     return abti_load_acquire(&stats_of[index]); /* acquire: pairs with the release in own_stats */
 }
 
-static struct abti_es_stats *own_stats(abti_es *es)
+static struct es_stats *own_stats(abti_es *es)
 {
-    struct abti_es_stats *stats = abti_stats_of(es->index);
+    struct es_stats *stats = stats_at(es->index);
     if (stats || !(stats = calloc(1, sizeof(*stats))))
         return stats; /* without memory nothing is counted */
     stats->rank = abti_plain_load_relaxed(&es->rank);
     stats->began_ns = abti_clock_mono_ns();
-    abti_store_release(&stats_of[es->index], stats); /* release: pairs with the acquire in abti_stats_of */
+    abti_store_release(&stats_of[es->index], stats); /* release: pairs with the acquire in stats_at */
     return stats;
 }
 
 /* --- Units --- */
-
-static void count_function(struct abti_es_stats *stats, void (*func)(void *), uint64_t units, uint64_t ns)
-{
-    unsigned at = (unsigned)(abti_hash((uintptr_t)func) >> 32);
-    for (unsigned i = 0; i < ABTI_STATS_FUNCTIONS; i++, at++) {
-        struct abti_function_stats *function = &stats->functions[at % ABTI_STATS_FUNCTIONS];
-        void (*there)(void *) = abti_load_relaxed(&function->func);
-        if (!there)
-            abti_store_release(&function->func, func); /* release: pairs with the acquire in append_functions */
-        if (!there || there == func) {
-            add_to(&function->units, units);
-            add_to(&function->ns, ns);
-            return;
-        }
-    }
-}
 
 static void note_woken(abti_unit *unit)
 {
@@ -75,14 +80,14 @@ static void note_woken(abti_unit *unit)
     abti_store_relaxed(&woken[at].unit, (uintptr_t)unit);
 }
 
-static void count_wakeup(struct abti_es_stats *stats, abti_unit *unit, uint64_t now)
+static void count_wakeup(struct es_stats *stats, abti_unit *unit, uint64_t now)
 {
     unsigned at = (unsigned)(abti_hash((uintptr_t)unit) >> 32) % WOKEN, bucket = 0;
     if (abti_load_relaxed(&woken[at].unit) != (uintptr_t)unit)
         return;
     uint64_t ns = now - abti_load_relaxed(&woken[at].ns);
     abti_store_relaxed(&woken[at].unit, 0);
-    while (bucket < ABTI_STATS_BUCKETS - 1 && ns >> bucket)
+    while (bucket < STATS_BUCKETS - 1 && ns >> bucket)
         bucket++;
     add_to(&stats->wakeups[bucket], 1);
 }
@@ -93,7 +98,7 @@ static bool is_sched(const abti_unit *unit)
     return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED);
 }
 
-static void count_run(struct abti_es_stats *stats, abti_unit *unit, int depth)
+static void count_run(struct es_stats *stats, abti_unit *unit, int depth)
 {
     uint64_t now = abti_clock_mono_ns();
     if (unit->flags & ABTI_UNIT_MAIN_SCHED) {
@@ -105,30 +110,27 @@ static void count_run(struct abti_es_stats *stats, abti_unit *unit, int depth)
         return;
     add_to(&stats->runs, 1);
     count_wakeup(stats, unit, now);
-    if (depth < ABTI_STATS_DEPTHS) {
+    if (depth < STATS_DEPTHS) {
         stats->running[depth].unit = unit;
         stats->running[depth].since_ns = now;
     }
 }
 
-static void count_stop(struct abti_es_stats *stats, abti_unit *unit, int depth, bool ends)
+static void count_stop(struct es_stats *stats, abti_unit *unit, int depth, bool ends)
 {
-    uint64_t now = abti_clock_mono_ns(), ns = 0;
+    uint64_t now = abti_clock_mono_ns();
     if (unit->flags & ABTI_UNIT_MAIN_SCHED && ends)
         abti_store_relaxed(&stats->ended_ns, now);
     if (is_sched(unit))
         return;
-    if (depth < ABTI_STATS_DEPTHS && stats->running[depth].unit == unit) {
-        ns = now - stats->running[depth].since_ns;
+    if (depth < STATS_DEPTHS && stats->running[depth].unit == unit) {
         stats->running[depth].unit = NULL;
-        add_to(&stats->busy_ns, ns);
+        add_to(&stats->busy_ns, now - stats->running[depth].since_ns);
     }
     add_to(&stats->units, ends);
-    if (unit->func)
-        count_function(stats, unit->func, ends, ns);
 }
 
-static void count_sleep(struct abti_es_stats *stats)
+static void count_sleep(struct es_stats *stats)
 {
     uint64_t since = abti_load_relaxed(&stats->parked_ns);
     abti_store_relaxed(&stats->parked_ns, 0);
@@ -140,7 +142,7 @@ static void count_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_too
     (void)arg;
     if (event == ABT_TOOL_EVENT_THREAD_RESUME)
         note_woken(unit);
-    struct abti_es_stats *stats = es && es == abti_es_self ? own_stats(es) : NULL;
+    struct es_stats *stats = es && es == abti_es_self ? own_stats(es) : NULL;
     if (!stats)
         return;
     switch (event) {
@@ -165,6 +167,60 @@ static void count_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_too
     }
 }
 
+/* --- Printing --- */
+
+/* Numbers are stored one by one: relaxed, each is right by itself. */
+static uint64_t print_number(_Atomic(uint64_t) *count)
+{
+    return abti_load_relaxed(count);
+}
+
+static uint64_t elapsed_ns(struct es_stats *stats)
+{
+    uint64_t end = print_number(&stats->ended_ns), begin = print_number(&stats->began_ns);
+    end = end ? end : abti_clock_mono_ns();
+    return end > begin ? end - begin : 1;
+}
+
+/* With the sleep that lasts. */
+static uint64_t asleep_ns(struct es_stats *stats)
+{
+    uint64_t since = print_number(&stats->parked_ns), now = abti_clock_mono_ns();
+    return print_number(&stats->asleep_ns) + (since && now > since ? now - since : 0);
+}
+
+static double share_of(uint64_t part, uint64_t whole)
+{
+    return part < whole ? (double)part / (double)whole : 1.0;
+}
+
+static void print_stream(FILE *fp, struct es_stats *stats)
+{
+    uint64_t all = elapsed_ns(stats);
+    fprintf(fp,
+            "stream %d: %" PRIu64 " units, %" PRIu64 " runs, %" PRIu64 " yields, %" PRIu64 " waits, %" PRIu64
+            " steals, %" PRIu64 " sleeps, %.1f %% in units, %.1f %% asleep\n",
+            stats->rank, print_number(&stats->units), print_number(&stats->runs), print_number(&stats->yields),
+            print_number(&stats->waits), print_number(&stats->steals), print_number(&stats->sleeps),
+            100 * share_of(print_number(&stats->busy_ns), all), 100 * share_of(asleep_ns(stats), all));
+    for (unsigned i = 0; i < STATS_BUCKETS; i++) {
+        if (print_number(&stats->wakeups[i]) > 0)
+            fprintf(fp, "  woken ULTs that ran within %" PRIu64 " ns: %" PRIu64 "\n", UINT64_C(1) << i,
+                    print_number(&stats->wakeups[i]));
+    }
+}
+
+void abti_stats_print(FILE *fp)
+{
+    struct es_stats *stats;
+    fprintf(fp, "libabt: statistics\n");
+    for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
+        if ((stats = stats_at(i)))
+            print_stream(fp, stats);
+    }
+    fflush(fp);
+}
+
 /* --- Beginning and end --- */
 
 static const struct abti_tool stats_listener = {
@@ -179,7 +235,7 @@ static void set_clocks(bool run)
 {
     uint64_t now = abti_clock_mono_ns();
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
-        struct abti_es_stats *stats = abti_stats_of(i);
+        struct es_stats *stats = stats_at(i);
         uint64_t ended = stats ? abti_load_relaxed(&stats->ended_ns) : 0;
         if (stats && run && ended) {
             add_to(&stats->began_ns, now - ended);
@@ -203,7 +259,7 @@ void abti_stats_enable(bool on)
 
 void abti_stats_begin(void)
 {
-    if (ABTI_BUILD_TOOL && abti_rt.config.stats != ABTI_STATS_NONE)
+    if (ABTI_BUILD_TOOL && abti_rt.config.stats)
         abti_stats_enable(true);
 }
 
@@ -212,10 +268,10 @@ void abti_stats_fini(void)
     if (!abti_load_relaxed(&counted)) /* relaxed, as all here: no other thread is left */
         return;
     abti_observe_listen(ABTI_LISTENER_STATS, NULL);
-    if (abti_rt.config.stats != ABTI_STATS_NONE && abti_stats_print(stderr, abti_rt.config.stats) != ABT_SUCCESS)
-        fprintf(stderr, "libabt: no memory for the statistics\n");
+    if (abti_rt.config.stats)
+        abti_stats_print(stderr);
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
-        free(abti_stats_of(i));
+        free(stats_at(i));
         abti_store_relaxed(&stats_of[i], NULL);
     }
     abti_store_relaxed(&counted, false);

@@ -10,7 +10,7 @@ static void print_take(struct actor *actor)
     case 2: must(ABT_info_print_pool(nowhere, any_pool(actor))); return;
     case 3: must(ABT_info_print_xstream(nowhere, any_stream(actor))); return;
     case 4: must(ABTX_stats_enable(chance(actor, 2) ? ABT_TRUE : ABT_FALSE)); return;
-    default: must(ABTX_stats_print(nowhere, chance(actor, 2) ? ABTX_STATS_TEXT : ABTX_STATS_JSON));
+    default: must(ABTX_stats_print(nowhere));
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * problem: ULTs are created in a pool that no scheduler takes units out of
+ * problem: a ULT is created in a pool that no scheduler takes units out of
  * run: ABT_DEADLOCK_CHECK=abort
  * exit: nonzero
  * says: libabt: deadlock: 1 unit is blocked, nothing runs

@@ -162,7 +162,7 @@ ROW(ABT_tool_register_thread_callback, ABT_tool_register_thread_callback(NULL, 0
 ROW(ABT_tool_query_thread,
     ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, ABT_TOOL_EVENT_THREAD_RUN, ABT_TOOL_QUERY_KIND_STACK_DEPTH, OUT(int)));
 ROW(ABTX_stats_enable, ABTX_stats_enable(ABT_FALSE));
-ROW(ABTX_stats_print, ABTX_stats_print(nowhere(), ABTX_STATS_TEXT));
+ROW(ABTX_stats_print, ABTX_stats_print(nowhere()));
 ROW(ABTX_trace_start, THEN(ABTX_trace_start("/dev/null"), (void)ABTX_trace_stop()));
 ROW(ABTX_trace_stop, ({
         (void)ABTX_trace_start("/dev/null");

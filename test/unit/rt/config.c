@@ -207,9 +207,8 @@ static void test_words(void)
     CHECK(watch_waits, "ABT_DEADLOCK_CHECK", "cycles", true);
     CHECK(tool, "ABT_TOOL", "1", ABTI_BUILD_TOOL);
     CHECK(tool, "ABT_TOOL", "no", false);
-    CHECK(stats, "ABT_STATS", "1", ABTI_STATS_TEXT);
-    CHECK(stats, "ABT_STATS", "json", ABTI_STATS_JSON);
-    CHECK(stats, "ABT_STATS", "0", ABTI_STATS_NONE);
+    CHECK(stats, "ABT_STATS", "1", true);
+    CHECK(stats, "ABT_STATS", "0", false);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "MMAP_rp", ABTI_LP_MMAP_RP);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_rp", ABTI_LP_MMAP_HP_RP);
