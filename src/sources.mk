@@ -220,12 +220,6 @@ else
 abt_sources += src/os/loader_none.c
 endif
 
-if HAVE_SDT
-abt_sources += src/watch/probes_sdt.c
-else
-abt_sources += src/watch/probes_none.c
-endif
-
 if HAVE_HWLOC
 abt_sources += src/os/topo_hwloc.c
 abt_libs += $(hwloc_LIBS)

@@ -109,7 +109,6 @@ api_tests = \
 	test/api/sched_stack \
 	test/api/self \
 	test/api/specific \
-	test/api/probes \
 	test/api/stack_room \
 	test/api/stranded \
 	test/api/stats \

@@ -50,7 +50,7 @@ struct abti_config {
     int dump_signal;       /* ABT_DUMP_SIGNAL: its number, 0: none */
     bool watch_waits;      /* with ABT_DEADLOCK_CHECK since when units wait, and the owners of mutexes, are kept */
     bool tool;             /* ABT_TOOL: ABT_tool_* can be used; false where they are not built in */
-    char *trace;           /* ABT_TRACE: the file, or "probes" (watch/probes.h); NULL: none */
+    char *trace;           /* ABT_TRACE: the file; NULL: none */
     bool stats;                              /* ABT_STATS: printed at ABT_finalize */
     enum abti_deadlock_check deadlock_check; /* ABT_DEADLOCK_CHECK: see watch/deadlock.h */
     /* streams and schedulers */

@@ -15,7 +15,6 @@
 #include "stream/helper.h"
 #include "unit/unit.h"
 #include "wait/pause.h"
-#include "watch/probes.h"
 
 enum { RING = 1 << 15, WRITE_PERIOD_NS = 10000000, SETTLE_NS = 1000000 };
 
@@ -325,9 +324,7 @@ int abti_trace_start(const char *file)
 void abti_trace_begin(void)
 {
     const char *file = abti_rt.config.trace;
-    if (ABTI_BUILD_TOOL && file && strcmp(file, "probes") == 0)
-        abti_probes_begin();
-    else if (ABTI_BUILD_TOOL && file && *file && abti_trace_start(file) != ABT_SUCCESS)
+    if (ABTI_BUILD_TOOL && file && *file && abti_trace_start(file) != ABT_SUCCESS)
         fprintf(stderr, "libabt: ABT_TRACE=%.200s cannot be written: %m\n", file);
 }
 
