@@ -51,7 +51,7 @@ struct abti_config {
     bool watch_waits;      /* with ABT_DEADLOCK_CHECK since when units wait, and the owners of mutexes, are kept */
     bool tool;             /* ABT_TOOL: ABT_tool_* can be used; false where they are not built in */
     char *trace;           /* ABT_TRACE: the file; NULL: none */
-    bool stats;                              /* ABT_STATS: printed at ABT_finalize */
+    bool stats;            /* ABT_STATS: printed at ABT_finalize */
     enum abti_deadlock_check deadlock_check; /* ABT_DEADLOCK_CHECK: see watch/deadlock.h */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
