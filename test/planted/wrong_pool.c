@@ -5,6 +5,7 @@
  * exit: nonzero
  * says: libabt: deadlock: 1 unit is blocked, nothing runs
  * says: primary ULT [0-9]+ waits for the end of ULT
+ * says: is ready in pool [0-9]+, which no scheduler takes units out of
  */
 #include <abt.h>
 
