@@ -65,7 +65,8 @@ start_examples = examples/start/Makefile examples/start/README.md examples/start
 # Each function in use, for its page in the reference: installed and looked at in the same way.
 reference_examples = examples/reference/Makefile examples/reference/README.md examples/reference/affinity.c \
 	examples/reference/attributes.c examples/reference/barrier.c examples/reference/cancel.c \
-	examples/reference/cond.c examples/reference/config.c examples/reference/deadlock.c \
+	examples/reference/cond.c examples/reference/config.c examples/reference/cpp_futures.cpp \
+	examples/reference/cpp_streams.cpp examples/reference/cpp_threads.cpp examples/reference/deadlock.c \
 	examples/reference/device.c examples/reference/driver.c \
 	examples/reference/dump.c examples/reference/enter.c examples/reference/errors.c examples/reference/eventual.c \
 	examples/reference/fork_by_hand.c examples/reference/fork_cpp.cpp examples/reference/fork_invoke.c \

@@ -23,7 +23,9 @@
 
 #include <abt/base.hpp>
 #include <abt/count.hpp>
+#include <abt/future.hpp>
 #include <abt/lock.hpp>
+#include <abt/stream.hpp>
 #include <abt/thread.hpp>
 
 #endif

@@ -149,6 +149,8 @@ cxx_tests = \
 	test/cxx/fork_throw \
 	test/cxx/leaving \
 	test/cxx/plugin \
+	test/cxx/std_futures \
+	test/cxx/std_futures20 \
 	test/cxx/std_threads \
 	test/cxx/std_threads20
 
@@ -160,6 +162,10 @@ test_cxx_fork_throw_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
 test_cxx_leaving_SOURCES = test/cxx/leaving.cc test/cxx/tap.hh
 test_cxx_leaving_LDFLAGS = -export-dynamic
 test_cxx_plugin_DEPENDENCIES = libabt.la test/cxx/late.la
+test_cxx_std_futures_SOURCES = test/cxx/std_futures.cc test/cxx/tap.hh
+test_cxx_std_futures_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
+test_cxx_std_futures20_SOURCES = test/cxx/std_futures.cc test/cxx/tap.hh
+test_cxx_std_futures20_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++20
 test_cxx_std_threads_SOURCES = test/cxx/std_threads.cc test/cxx/tap.hh
 test_cxx_std_threads_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
 test_cxx_std_threads20_SOURCES = test/cxx/std_threads.cc test/cxx/tap.hh

@@ -42,13 +42,6 @@ inline ABT_pool here()
     return pool;
 }
 
-inline ABT_thread make(ABT_pool pool, void (*func)(void *), void *arg)
-{
-    ABT_thread made;
-    check(ABT_thread_create(pool, func, arg, ABT_THREAD_ATTR_NULL, &made), "abt::thread");
-    return made;
-}
-
 /* A function that fits into the argument of a ULT is stored there, any other one is allocated. */
 template <class F>
 inline constexpr bool fits_argument = sizeof(F) <= sizeof(void *) &&
@@ -68,17 +61,17 @@ template <class F> void run_allocated(void *arg) noexcept
     (void)std::move (*func)();
 }
 
-template <class F> ABT_thread create(ABT_pool pool, F func)
+/* made may be null, as that of ABT_thread_create. */
+template <class F> void create(ABT_pool pool, F func, ABT_thread *made)
 {
     if constexpr (fits_argument<F>) {
         void *arg = nullptr;
         std::memcpy(&arg, &func, sizeof(F));
-        return make(pool, run_argument<F>, arg);
+        check(ABT_thread_create(pool, run_argument<F>, arg, ABT_THREAD_ATTR_NULL, made), "abt::thread");
     } else {
         auto copy = std::make_unique<F>(std::move(func));
-        ABT_thread made = make(pool, run_allocated<F>, copy.get());
-        copy.release();
-        return made;
+        check(ABT_thread_create(pool, run_allocated<F>, copy.get(), ABT_THREAD_ATTR_NULL, made), "abt::thread");
+        copy.release(); // the ULT has it, and may be gone
     }
 }
 
@@ -86,20 +79,23 @@ template <class F> ABT_thread create(ABT_pool pool, F func)
 template <class... T> struct bound {
     std::tuple<T...> parts;
 
-    void operator()() &&
+    decltype(auto) operator()() &&
     {
-        std::apply([](T &...part) { (void)std::invoke(std::move(part)...); }, parts);
+        return std::apply([](T &...part) -> decltype(auto) { return std::invoke(std::move(part)...); }, parts);
     }
 };
 
 template <class F, class... Args> ABT_thread start(ABT_pool pool, F &&func, Args &&...args)
 {
     static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>, "the arguments do not fit the function");
+    ABT_thread made;
     if constexpr (sizeof...(Args) == 0)
-        return create<std::decay_t<F>>(pool, std::forward<F>(func));
+        create<std::decay_t<F>>(pool, std::forward<F>(func), &made);
     else
-        return create(
-            pool, bound<std::decay_t<F>, std::decay_t<Args>...>{{std::forward<F>(func), std::forward<Args>(args)...}});
+        create(pool,
+               bound<std::decay_t<F>, std::decay_t<Args>...>{{std::forward<F>(func), std::forward<Args>(args)...}},
+               &made);
+    return made;
 }
 
 inline void reap(void *arg)
