@@ -506,6 +506,9 @@ void abtomp_task(struct abtomp_member *me, void (*fn)(void *), void *data, void 
 /* Waits for the children of the task that runs. */
 void abtomp_taskwait(void);
 
+/* Waits for what a task with these dependences would wait for; is_nowait: a task without a body does, in its place. */
+void abtomp_taskwait_depend(struct abtomp_member *me, void **depend, bool is_nowait);
+
 /* Runs another task, if there is one. */
 void abtomp_taskyield(void);
 

@@ -17,18 +17,12 @@ void GOMP_taskwait(void)
 
 void GOMP_taskwait_depend(void **depend)
 {
-    struct abtomp_member *me = abtomp_self();
-    abtomp_depend_await(me, abtomp_tasks_of(me), depend);
-}
-
-static void do_nothing(void *data)
-{
-    (void)data;
+    abtomp_taskwait_depend(abtomp_self(), depend, false);
 }
 
 void GOMP_taskwait_depend_nowait(void **depend)
 {
-    abtomp_task(abtomp_self(), do_nothing, &depend, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
+    abtomp_taskwait_depend(abtomp_self(), depend, true);
 }
 
 void GOMP_taskyield(void)
@@ -36,11 +30,18 @@ void GOMP_taskyield(void)
     abtomp_taskyield();
 }
 
+static void copy_data(const struct abtomp_taskloop *loop, void *to, bool is_last)
+{
+    (void)is_last;
+    loop->program_copy(to, loop->data);
+}
+
 /* Loops of signed and of unsigned numbers differ only in when they have no iterations. */
 #define TASKLOOP                                                                                                       \
     {                                                                                                                  \
-        .fn = fn, .data = data, .copy = copy, .size = size, .align = align, .flags = flags, .priority = priority,      \
-        .asked = asked, .start = (uint64_t)start, .end = (uint64_t)end, .step = (uint64_t)step                         \
+        .fn = fn, .data = data, .program_copy = copy, .copy = copy ? copy_data : NULL, .size = size, .align = align,   \
+        .flags = flags, .priority = priority, .asked = asked, .start = (uint64_t)start, .end = (uint64_t)end,          \
+        .step = (uint64_t)step                                                                                         \
     }
 
 void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,

@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a task uses an address. mutexinoutset is as inout: the tasks run one after another as they were made. */
-enum { USE_IN = 1, USE_OUT = 2, USE_INOUTSET = 5 };
-
 /* In the number of nodes that a node waits for, as long as not all are known: more than there ever are. */
 enum { UNKNOWN = 1 << 30 };
 
@@ -62,8 +59,16 @@ void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node)
     if (atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) == 1) {
         if (node->after != node->first)
             free(node->after);
-        abtomp_block_free(own, node->task);
+        struct abtomp_task *task = node->task;
+        if (node != abtomp_node_inside(task))
+            free(node);
+        abtomp_block_free(own, task);
     }
+}
+
+struct abtomp_node *abtomp_node_apart(void)
+{
+    return must_have(malloc(sizeof(struct abtomp_node)));
 }
 
 /* acquire: pairs with the release in abtomp_depend_end: who waits for nothing sees what the task has done */
@@ -242,7 +247,7 @@ static struct entry *entry_of(struct abtomp_tasks *own, struct abtomp_table *tab
     if (entry->use == 0) {
         table->num++;
         entry->address = address;
-        entry->use = USE_OUT;
+        entry->use = ABTOMP_USE_OUT;
         for (uint32_t i = 0; i < table->all.num; i++) {
             atomic_fetch_add_explicit(&table->all.nodes[i]->refs, 1, memory_order_relaxed); /* relaxed: `all` has one */
             set_add(own, &entry->present, table->all.nodes[i]);
@@ -296,7 +301,7 @@ static void use_all(const struct uses *uses)
 {
     for (uint32_t i = 0; i < uses->table->capacity; i++)
         if (uses->table->entries[i].use != 0)
-            use_after(uses, &uses->table->entries[i], USE_OUT);
+            use_after(uses, &uses->table->entries[i], ABTOMP_USE_OUT);
     set_edges(&uses->table->all, uses->node);
     if (uses->is_entered) {
         set_clear(uses->own, &uses->table->all);
@@ -311,7 +316,7 @@ static void use_address(const struct uses *uses, void *address, unsigned use)
         return;
     }
     struct entry *entry = entry_of(uses->own, uses->table, (uintptr_t)address);
-    if (use == USE_OUT || entry->use != use) {
+    if (use == ABTOMP_USE_OUT || entry->use != use) {
         use_after(uses, entry, use);
         return;
     }
@@ -324,7 +329,7 @@ static void use_address(const struct uses *uses, void *address, unsigned use)
 static void use_object(const struct uses *uses, void *const *object)
 {
     uintptr_t use = (uintptr_t)object[1];
-    use_address(uses, object[0], use == USE_IN || use == USE_INOUTSET ? (unsigned)use : USE_OUT);
+    use_address(uses, object[0], use == ABTOMP_USE_IN || use == ABTOMP_USE_INOUTSET ? (unsigned)use : ABTOMP_USE_OUT);
 }
 
 /*
@@ -343,9 +348,9 @@ static void use_list(const struct uses *uses, void **list)
     }
     for (uintptr_t i = 0; i < num; i++) {
         if (i < outs)
-            use_address(uses, at[i], USE_OUT);
+            use_address(uses, at[i], ABTOMP_USE_OUT);
         else if (i < outs + ins)
-            use_address(uses, at[i], USE_IN);
+            use_address(uses, at[i], ABTOMP_USE_IN);
         else
             use_object(uses, at[i]);
     }

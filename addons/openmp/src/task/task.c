@@ -164,7 +164,7 @@ static void task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct
     atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
     task->priority = 0;
     task->is_final = me->running.is_final || (flags & ABTOMP_TASK_FINAL);
-    task->has_event = flags & ABTOMP_TASK_DETACH;
+    task->has_event = false;
     task->is_over = false;
     task->is_needed = false;
     task->is_included = false;
@@ -333,30 +333,44 @@ static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct
     return true;
 }
 
-/* has_changed: the control variables are not those of the implicit task. True: the task has ended. */
-static inline bool run_body(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
-                            bool has_changed)
+/* The task runs from now on. has_changed: the control variables are not those of the implicit task. */
+static inline void begin_body(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                              struct abtomp_frame *frame, bool has_changed)
 {
-    struct abtomp_task *outer = own->task;
-    struct abtomp_group *group = me->group;
-    struct abtomp_running running = me->running;
-    uint32_t base = own->base;
+    frame->task = own->task;
+    frame->group = me->group;
+    frame->running = me->running;
+    frame->base = own->base;
     task->runner = me;
     own->task = task;
     own->base = own->deque.top;
     me->group = task->group;
     me->running = (struct abtomp_running){0, task->is_final, true, has_changed};
-    if (ABTOMP_LIKELY(!abtomp_env.cancels) || task->is_needed || !abtomp_task_is_cancelled(me, task->group))
-        task->fn(task->data);
+}
+
+/* It has run. True: it has ended. */
+static inline bool end_body(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                            const struct abtomp_frame *frame, bool has_changed)
+{
     bool ends = ABTOMP_LIKELY(!task->has_event) || has_ended(me, own, task);
     if (ABTOMP_UNLIKELY(me->running.has_changed && !has_changed))
         me->icvs = me->first_icvs;
     abtomp_number_return(me);
-    own->task = outer;
-    own->base = base;
-    me->group = group;
-    me->running = running;
+    own->task = frame->task;
+    own->base = frame->base;
+    me->group = frame->group;
+    me->running = frame->running;
     return ends;
+}
+
+static inline bool run_body(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                            bool has_changed)
+{
+    struct abtomp_frame frame;
+    begin_body(me, own, task, &frame, has_changed);
+    if (ABTOMP_LIKELY(!abtomp_env.cancels) || task->is_needed || !abtomp_task_is_cancelled(me, task->group))
+        task->fn(task->data);
+    return end_body(me, own, task, &frame, has_changed);
 }
 
 /* Runs a task that begins with other control variables than those of the implicit task, or inside of one that does. */
@@ -391,6 +405,25 @@ void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct 
         ends = run_body(me, own, task, false);
     if (ends)
         end_task(me, own, task);
+}
+
+void abtomp_task_enter(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                       struct abtomp_frame *frame)
+{
+    abtomp_debts_pay(me, own);
+    task->is_included = true;
+    frame->icvs = me->icvs;
+    begin_body(me, own, task, frame, me->running.has_changed);
+}
+
+void abtomp_task_leave(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_frame *frame)
+{
+    struct abtomp_task *task = own->task;
+    bool has_changed = frame->running.has_changed;
+    (void)end_body(me, own, task, frame, has_changed);
+    if (has_changed)
+        me->icvs = frame->icvs;
+    end_task(me, own, task);
 }
 
 void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
@@ -429,12 +462,18 @@ struct request {
 
 static _Atomic(bool) has_events; /* a task with an event was made. relaxed, everywhere: only a bound depends on it */
 
+void abtomp_task_expect(struct abtomp_task *task)
+{
+    task->has_event = true;
+    atomic_store_explicit(&has_events, true, memory_order_relaxed);
+}
+
 static inline void say_event(const struct request *request, struct abtomp_task *task)
 {
     if (!(request->flags & ABTOMP_TASK_DETACH))
         return;
     *(void **)request->detach = *(void **)task->data = task;
-    atomic_store_explicit(&has_events, true, memory_order_relaxed);
+    abtomp_task_expect(task);
 }
 
 static inline struct abtomp_task *make_included(struct abtomp_member *me, struct abtomp_tasks *own,
@@ -498,6 +537,25 @@ void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (
     abtomp_task_put(me, own, task);
 }
 
+/* A task that has its function and its data: from now on it may run. */
+static inline __attribute__((always_inline)) void defer_task(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                             struct abtomp_task *task, unsigned flags, void **depend,
+                                                             int priority)
+{
+    bool depends = flags & ABTOMP_TASK_DEPEND;
+    if (ABTOMP_UNLIKELY(flags & ABTOMP_TASK_PRIORITY))
+        task->priority = priority < abtomp_env.max_task_priority ? priority : abtomp_env.max_task_priority;
+    task_count(me, own, task);
+    if (ABTOMP_UNLIKELY(depends) && !abtomp_depend(own, task, depend))
+        return;
+    if (ABTOMP_UNLIKELY(depends || flags) && abtomp_runs_alone(me)) {
+        abtomp_task_run(me, own, task);
+        return;
+    }
+    abtomp_task_put(me, own, task);
+    abtomp_crew_offer(me, own);
+}
+
 static inline __attribute__((always_inline)) void make_task(struct abtomp_member *me, struct abtomp_tasks *own,
                                                             const struct request *request)
 {
@@ -506,24 +564,13 @@ static inline __attribute__((always_inline)) void make_task(struct abtomp_member
     struct abtomp_task *task = task_alloc(own, node_size + (size_t)(request->size + request->align));
     task_init(me, own, task, request->flags);
     if (ABTOMP_UNLIKELY(depends))
-        task->node = (struct abtomp_node *)(void *)(task + 1);
+        task->node = abtomp_node_inside(task);
     task->fn = request->fn;
     task->data = abtomp_task_align((char *)(task + 1) + node_size, request->align);
     task->is_needed = request->copy != NULL;
     copy_data(task->data, request->data, request->copy, request->size);
-    if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_PRIORITY))
-        task->priority =
-            request->priority < abtomp_env.max_task_priority ? request->priority : abtomp_env.max_task_priority;
     say_event(request, task);
-    task_count(me, own, task);
-    if (ABTOMP_UNLIKELY(depends) && !abtomp_depend(own, task, request->depend))
-        return;
-    if (ABTOMP_UNLIKELY(depends || request->flags) && abtomp_runs_alone(me)) {
-        abtomp_task_run(me, own, task);
-        return;
-    }
-    abtomp_task_put(me, own, task);
-    abtomp_crew_offer(me, own);
+    defer_task(me, own, task, request->flags, request->depend, request->priority);
 }
 
 static inline bool is_enough(const struct abtomp_member *me, uint32_t num)
@@ -592,6 +639,34 @@ void abtomp_task(struct abtomp_member *me, void (*fn)(void *), void *data, void 
     }
 }
 
+/* -- Making, in steps -- */
+
+struct abtomp_task *abtomp_task_alloc(struct abtomp_member *me, struct abtomp_tasks *own, size_t size, unsigned flags)
+{
+    struct abtomp_task *task = task_alloc(own, size - sizeof(*task));
+    task_init(me, own, task, flags);
+    return task;
+}
+
+void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, void **depend,
+                        int priority)
+{
+    unsigned flags = (task->has_event ? ABTOMP_TASK_DETACH : 0) | (depend ? ABTOMP_TASK_DEPEND : 0) |
+                     (priority > 0 && abtomp_env.max_task_priority > 0 ? ABTOMP_TASK_PRIORITY : 0);
+    if (abtomp_env.cancels && !task->is_needed && abtomp_task_is_cancelled(me, me->group)) {
+        task_free(own, task);
+    } else if (me->running.is_final || runs_at_once(me, own, flags)) {
+        if (depend)
+            abtomp_depend_await(me, own, depend);
+        task->is_included = task->is_needed = true;
+        abtomp_task_run(me, own, task);
+    } else {
+        if (depend)
+            task->node = abtomp_node_apart();
+        defer_task(me, own, task, flags, depend, priority);
+    }
+}
+
 /* -- Waiting -- */
 
 static bool children_have_ended(struct abtomp_member *me, void *arg)
@@ -621,6 +696,19 @@ void abtomp_taskwait(void)
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
     if (task->table)
         abtomp_depend_forget(own, task);
+}
+
+static void do_nothing(void *data)
+{
+    (void)data;
+}
+
+void abtomp_taskwait_depend(struct abtomp_member *me, void **depend, bool is_nowait)
+{
+    if (is_nowait)
+        abtomp_task(me, do_nothing, NULL, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
+    else
+        abtomp_depend_await(me, abtomp_tasks_of(me), depend);
 }
 
 void abtomp_taskyield(void)

@@ -82,10 +82,10 @@ static inline void set_bounds(struct block *block, uint64_t *data, uint64_t part
 }
 
 /* The data of a part, but for its bounds. */
-static inline void copy_rest(const struct abtomp_taskloop *loop, void *data)
+static inline void copy_rest(const struct abtomp_taskloop *loop, void *data, bool is_last)
 {
     if (ABTOMP_UNLIKELY(loop->copy != NULL))
-        loop->copy(data, loop->data);
+        loop->copy(loop, data, is_last);
     else if (loop->size > BOUNDS)
         memcpy((char *)data + BOUNDS, (char *)loop->data + BOUNDS, (size_t)loop->size - BOUNDS);
 }
@@ -139,7 +139,7 @@ static void run_first_parts(void *arg)
             block->shared = NULL;
             break;
         } else {
-            copy_rest(loop, data);
+            copy_rest(loop, data, part + 1 == loop->parts);
             set_bounds(block, data, part);
         }
         loop->fn(data);
@@ -177,7 +177,7 @@ static void copy_data(struct abtomp_taskloop *loop, char *to)
         return;
     }
     for (uint64_t i = 0; i < loop->parts; i++) {
-        loop->copy(to + i * loop->copy_size, loop->data);
+        loop->copy(loop, to + i * loop->copy_size, i + 1 == loop->parts);
         set_bounds(&all, (uint64_t *)(void *)(to + i * loop->copy_size), i);
     }
     loop->copies = to;

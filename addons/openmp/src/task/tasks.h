@@ -176,6 +176,34 @@ static inline bool abtomp_runs_alone(const struct abtomp_member *me)
            (!atomic_load_explicit(&abtomp_defers, memory_order_relaxed) || me->team->level == 0); /* relaxed: a hint */
 }
 
+/*
+ * A task in steps, where the program itself fills its memory, and says later what is to become of it: memory of that
+ * size, which begins with the task. The caller sets its function and its data, and is_needed if it has to be run.
+ */
+struct abtomp_task *abtomp_task_alloc(struct abtomp_member *me, struct abtomp_tasks *own, size_t size, unsigned flags);
+
+/* It has an event, by its address: it does not end before omp_fulfill_event is called with it. */
+void abtomp_task_expect(struct abtomp_task *task);
+
+/* It may run from now on, or runs at once. `depend` is a list of dependences, as those of GOMP_task; NULL: it has none.
+ */
+void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, void **depend,
+                        int priority);
+
+/* What the caller goes on with after a task that it runs. */
+struct abtomp_frame {
+    struct abtomp_task *task;
+    struct abtomp_group *group;
+    struct abtomp_running running;
+    uint32_t base;
+    struct abtomp_icvs icvs; /* if it is the program that runs the task */
+};
+
+/* In place of submitting it: the program itself runs its body, as an included task, between the two. */
+void abtomp_task_enter(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                       struct abtomp_frame *frame);
+void abtomp_task_leave(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_frame *frame);
+
 /* Makes a task that runs the function, even if it is cancelled. The caller then calls abtomp_crew_offer. */
 void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
                       int priority);
@@ -378,7 +406,7 @@ void abtomp_reliefs_free(struct abtomp_tasks *own);
 
 /* -- depend.c -- */
 
-/* A task with dependences, and what depends on it. It is in the memory of the task. */
+/* A task with dependences, and what depends on it. It is in the memory of the task, or has memory of its own. */
 struct abtomp_node {
     _Atomic(uint32_t) refs;   /* the task, and entries of tables: who leaves last frees the memory of both */
     _Atomic(uint32_t) before; /* nodes that it waits for that have not ended; more until all are known */
@@ -390,12 +418,24 @@ struct abtomp_node {
     struct abtomp_node **after, *first[2];
 };
 
+/* Where the node of a task is that has room for one behind it; and one with memory of its own. */
+static inline struct abtomp_node *abtomp_node_inside(struct abtomp_task *task)
+{
+    return (struct abtomp_node *)(void *)(task + 1);
+}
+
+struct abtomp_node *abtomp_node_apart(void);
+
 /* The task, or an entry of a table, uses the node no more. */
 void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node);
 
 /* The task, which has a node, depends on what was made before it. True: it is ready; if not, who ends others makes it
  * so. */
 bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **depend);
+
+/* How a task uses an address: the second word of an object. mutexinoutset is as inout: such tasks run one after another
+ * as they were made. */
+enum { ABTOMP_USE_IN = 1, ABTOMP_USE_OUT = 2, ABTOMP_USE_INOUTSET = 5 };
 
 /* Waits until tasks have ended that one with these dependences would wait for. */
 void abtomp_depend_await(struct abtomp_member *me, struct abtomp_tasks *own, void **depend);
@@ -412,7 +452,9 @@ void abtomp_depend_forget(struct abtomp_tasks *own, struct abtomp_task *task);
 struct abtomp_taskloop {
     void (*fn)(void *);
     void *data;
-    void (*copy)(void *, void *);
+    void (*program_copy)(void *, void *);                                     /* of gcc's programs */
+    void (*copy)(const struct abtomp_taskloop *loop, void *to, bool is_last); /* its data, but for the bounds; NULL:
+                                                                                 byte by byte */
     long size, align;
     unsigned flags;
     int priority;
@@ -430,6 +472,7 @@ void abtomp_taskloop(struct abtomp_taskloop *loop, bool is_up, bool is_empty);
 struct abtomp_group {
     struct abtomp_group *outer;
     uintptr_t *reductions;        /* NULL: it has none */
+    struct abtomp_lazy *lazy;     /* likewise, of clang's programs */
     struct abtomp_member *member; /* that has begun it */
     struct abtomp_count tasks;
     bool is_construct; /* of a construct with reductions: it is no task group of the program */
