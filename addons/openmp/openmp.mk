@@ -30,7 +30,10 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/icv/places.h \
 	addons/openmp/src/kmp/kmp.h \
 	addons/openmp/src/kmp/loop.c \
+	addons/openmp/src/kmp/object.c \
+	addons/openmp/src/kmp/reduce.c \
 	addons/openmp/src/kmp/region.c \
+	addons/openmp/src/kmp/task.c \
 	addons/openmp/src/loop/ordered.c \
 	addons/openmp/src/loop/range.c \
 	addons/openmp/src/loop/range.h \
@@ -198,11 +201,14 @@ addons_openmp_test_kmp_LINK = $(openmp_test_link)
 addons_openmp_test_kmp_LDADD =
 kmp_program = addons/openmp/test/kmp$(EXEEXT)
 $(kmp_program): addons/openmp/test/kmp_library.so
-addons/openmp/test/kmp_library.so: addons/openmp/test/kmp_library.c addons/openmp/test/kmp.h .libs/abtomp/libgomp.so.1
+kmp_sources = addons/openmp/test/kmp_library.c addons/openmp/test/kmp_tasks.c
+addons/openmp/test/kmp_library.so: $(kmp_sources) addons/openmp/test/kmp.h .libs/abtomp/libgomp.so.1
 	$(AM_V_CC)$(MKDIR_P) addons/openmp/test && rm -f $@ && if test $(host) = $(build) && command -v clang >/dev/null; then \
-	  clang -O1 -fPIC -fopenmp -c -o addons/openmp/test/kmp_library.o $(srcdir)/addons/openmp/test/kmp_library.c && \
-	  $(CC) -shared -o $@ addons/openmp/test/kmp_library.o .libs/abtomp/libgomp.so.1; fi
-CLEANFILES += addons/openmp/test/kmp_library.so addons/openmp/test/kmp_library.o
+	  for each in kmp_library kmp_tasks; do \
+	    clang -O1 -fPIC -fopenmp -fopenmp-version=51 -c -o addons/openmp/test/$$each.o \
+	      $(srcdir)/addons/openmp/test/$$each.c || exit 1; done && \
+	  $(CC) -shared -o $@ addons/openmp/test/kmp_library.o addons/openmp/test/kmp_tasks.o .libs/abtomp/libgomp.so.1; fi
+CLEANFILES += addons/openmp/test/kmp_library.so addons/openmp/test/kmp_library.o addons/openmp/test/kmp_tasks.o
 # This one binds a function when it is called first: that is never.
 addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)

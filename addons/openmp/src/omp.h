@@ -34,9 +34,12 @@
  *   sections.c  sections, single and scope
  *   target.c    device constructs, which run on the host; teams on the host
  *
- * kmp/, what the programs of clang call, so far without tasks, teams and atomic:
+ * kmp/, what the programs of clang call, so far without teams and atomic:
  *   region.c    regions, and what members do together
  *   loop.c      loops, and with them sections
+ *   task.c      tasks
+ *   reduce.c    task groups, and reductions of tasks
+ *   object.c    memory and locks
  *
  * gomp/gomp.h has the prototypes of what compilers call; gomp/abtomp.map its versions.
  *

@@ -48,6 +48,7 @@ int main(int argc, char **argv)
     ok(library != NULL, "the library of clang has all that it asks for");
     if (library) {
         run(dlsym(library, "kmp_checks"));
+        run(dlsym(library, "kmp_task_checks"));
         run_inside((int (*)(int))dlsym(library, "kmp_of_team"));
     }
     return done_testing();

@@ -9,6 +9,7 @@ struct kmp_check {
     int (*run)(int num);
 };
 
-/* The library has `kmp_checks`, which end with one without a name. `num` is how many members a region has. */
+/* The library has `kmp_checks` and `kmp_task_checks`, which end with one without a name. `num` is how many members a
+ * region has. */
 
 #endif

@@ -74,6 +74,115 @@ ABTOMP_API int32_t __kmpc_single(ident_t *, int32_t gtid);
                                                    type *upper, step_type *step);
 KMP_LOOP_TYPES(KMP_LOOP_FUNCTIONS)
 
+/* -- Memory and locks -- */
+
+struct abtomp_trait;
+
+ABTOMP_API void *__kmpc_alloc(int32_t gtid, size_t size, uintptr_t allocator);
+ABTOMP_API void *__kmpc_aligned_alloc(int32_t gtid, size_t alignment, size_t size, uintptr_t allocator);
+ABTOMP_API void *__kmpc_calloc(int32_t gtid, size_t num, size_t size, uintptr_t allocator);
+ABTOMP_API void __kmpc_destroy_allocator(int32_t gtid, uintptr_t allocator);
+ABTOMP_API void __kmpc_free(int32_t gtid, void *memory, uintptr_t allocator);
+ABTOMP_API uintptr_t __kmpc_get_default_allocator(int32_t gtid);
+ABTOMP_API uintptr_t __kmpc_init_allocator(int32_t gtid, uintptr_t space, int num, const struct abtomp_trait *);
+ABTOMP_API void __kmpc_init_lock_with_hint(ident_t *, int32_t gtid, void **lock, uintptr_t hint);
+ABTOMP_API void __kmpc_init_nest_lock_with_hint(ident_t *, int32_t gtid, void **lock, uintptr_t hint);
+ABTOMP_API void *__kmpc_realloc(int32_t gtid, void *memory, size_t size, uintptr_t allocator, uintptr_t former);
+ABTOMP_API void __kmpc_set_default_allocator(int32_t gtid, uintptr_t allocator);
+
+/* What is done with a lock, and what that returns. */
+#define KMP_LOCK_FUNCTIONS(X, kind)                                                                                    \
+    X(init, void, kind)                                                                                                \
+    X(destroy, void, kind)                                                                                             \
+    X(set, void, kind)                                                                                                 \
+    X(unset, void, kind)                                                                                               \
+    X(test, int, kind)
+
+#define KMP_LOCK(verb, type, kind) ABTOMP_API type __kmpc_##verb##_##kind(ident_t *, int32_t gtid, void **lock);
+KMP_LOCK_FUNCTIONS(KMP_LOCK, lock)
+KMP_LOCK_FUNCTIONS(KMP_LOCK, nest_lock)
+
+/* -- Tasks -- */
+
+struct kmp_task;
+typedef int32_t (*kmp_routine)(int32_t gtid, struct kmp_task *task);
+
+/* What the program knows of a task. Its own data are behind it. */
+struct kmp_task {
+    void *shareds;
+    kmp_routine routine;
+    int32_t part; /* of an untied task: of the program */
+    union {
+        int32_t priority;
+        kmp_routine destructors;
+    } data1, data2;
+};
+
+enum { KMP_DEPEND_IN = 1, KMP_DEPEND_OUT = 2, KMP_DEPEND_INOUTSET = 8, KMP_DEPEND_ALL = 0x80 };
+
+struct kmp_depend {
+    uintptr_t address;
+    size_t size;
+    uint8_t flags; /* KMP_DEPEND_* */
+};
+
+/* A variable that tasks reduce, and the same as older compilers describe it. Functions may be NULL. */
+struct kmp_reduction {
+    void *shared, *original;
+    size_t size;
+    void (*init)(void *copy, void *original);
+    void (*fini)(void *copy);
+    void (*combine)(void *to, void *copy);
+    uint32_t flags;
+};
+
+struct kmp_old_reduction {
+    void *shared;
+    size_t size;
+    void (*init)(void *copy, void *unused);
+    void (*fini)(void *copy);
+    void (*combine)(void *to, void *copy);
+    uint32_t flags;
+};
+
+ABTOMP_API void __kmpc_end_taskgroup(ident_t *, int32_t gtid);
+ABTOMP_API uint64_t __kmpc_get_parent_taskid(void);
+ABTOMP_API uint64_t __kmpc_get_taskid(void);
+ABTOMP_API int32_t __kmpc_omp_reg_task_with_affinity(ident_t *, int32_t gtid, struct kmp_task *, int32_t num,
+                                                     void *list);
+ABTOMP_API struct kmp_task *__kmpc_omp_target_task_alloc(ident_t *, int32_t gtid, int32_t flags, size_t size,
+                                                         size_t shared_size, kmp_routine, int64_t device);
+ABTOMP_API int32_t __kmpc_omp_task(ident_t *, int32_t gtid, struct kmp_task *);
+ABTOMP_API struct kmp_task *__kmpc_omp_task_alloc(ident_t *, int32_t gtid, int32_t flags, size_t size,
+                                                  size_t shared_size, kmp_routine);
+ABTOMP_API void __kmpc_omp_task_begin_if0(ident_t *, int32_t gtid, struct kmp_task *);
+ABTOMP_API void __kmpc_omp_task_complete_if0(ident_t *, int32_t gtid, struct kmp_task *);
+ABTOMP_API int32_t __kmpc_omp_task_parts(ident_t *, int32_t gtid, struct kmp_task *);
+ABTOMP_API int32_t __kmpc_omp_task_with_deps(ident_t *, int32_t gtid, struct kmp_task *, int32_t num,
+                                             const struct kmp_depend *, int32_t num_more, const struct kmp_depend *);
+ABTOMP_API int32_t __kmpc_omp_taskwait(ident_t *, int32_t gtid);
+ABTOMP_API void __kmpc_omp_taskwait_deps_51(ident_t *, int32_t gtid, int32_t num, const struct kmp_depend *,
+                                            int32_t num_more, const struct kmp_depend *, int32_t is_nowait);
+ABTOMP_API int32_t __kmpc_omp_taskyield(ident_t *, int32_t gtid, int32_t part);
+ABTOMP_API void __kmpc_omp_wait_deps(ident_t *, int32_t gtid, int32_t num, const struct kmp_depend *, int32_t num_more,
+                                     const struct kmp_depend *);
+ABTOMP_API void __kmpc_proxy_task_completed(int32_t gtid, struct kmp_task *);
+ABTOMP_API void __kmpc_proxy_task_completed_ooo(struct kmp_task *);
+ABTOMP_API void *__kmpc_task_allow_completion_event(ident_t *, int32_t gtid, struct kmp_task *);
+ABTOMP_API void *__kmpc_task_reduction_get_th_data(int32_t gtid, void *outermost, void *address);
+ABTOMP_API void *__kmpc_task_reduction_init(int32_t gtid, int32_t num, void *data);
+ABTOMP_API void __kmpc_task_reduction_modifier_fini(ident_t *, int32_t gtid, int32_t is_loop);
+ABTOMP_API void *__kmpc_task_reduction_modifier_init(ident_t *, int32_t gtid, int32_t is_loop, int32_t num, void *data);
+ABTOMP_API void __kmpc_taskgroup(ident_t *, int32_t gtid);
+ABTOMP_API void __kmpc_taskloop(ident_t *, int32_t gtid, struct kmp_task *, int32_t may_defer, uint64_t *lower,
+                                uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked,
+                                void *copy);
+ABTOMP_API void __kmpc_taskloop_5(ident_t *, int32_t gtid, struct kmp_task *, int32_t may_defer, uint64_t *lower,
+                                  uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked,
+                                  int32_t is_strict, void *copy);
+ABTOMP_API void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data);
+ABTOMP_API void *__kmpc_taskred_modifier_init(ident_t *, int32_t gtid, int32_t is_loop, int32_t num, void *data);
+
 /* The end of a construct at which there is nothing to do. */
 #define KMP_NOTHING(name)                                                                                              \
     void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \

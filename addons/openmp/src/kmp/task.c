@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks of clang: the program gets memory for one, fills it, and then says what is to become of it. */
+#include "task/tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "api/routines.h"
+#include "kmp/kmp.h"
+
+/* Bits of a task's flags. */
+enum { IS_FINAL = 1 << 1, HAS_DESTRUCTORS = 1 << 3, IS_PROXY = 1 << 4, HAS_PRIORITY = 1 << 5 };
+
+/* A task in memory: what the library knows of it, and behind that what the program does. Then come shared variables. */
+struct made {
+    struct abtomp_task task;
+    uint32_t flags, size;       /* of all that belongs to `program`, */
+    uint32_t shared;            /* and where in it the shared variables are; 0: there are none */
+    bool is_again;              /* the program wants its routine to be called once more: of an untied task */
+    struct abtomp_frame *frame; /* of who runs it, if that is the program */
+    _Alignas(16) struct kmp_task program;
+};
+
+static inline struct made *made_of(struct kmp_task *task)
+{
+    return (struct made *)(void *)((char *)task - offsetof(struct made, program));
+}
+
+static inline int32_t priority_of(const struct made *made)
+{
+    return made->flags & HAS_PRIORITY ? made->program.data2.priority : 0;
+}
+
+static inline void destroy_data(struct kmp_task *task, uint32_t flags)
+{
+    if (flags & HAS_DESTRUCTORS)
+        (void)task->data1.destructors(abtomp_current->num, task);
+}
+
+static void run_made(void *data)
+{
+    struct made *made = data;
+    do {
+        made->is_again = false;
+        (void)made->program.routine(abtomp_current->num, &made->program);
+    } while (ABTOMP_UNLIKELY(made->is_again));
+    destroy_data(&made->program, made->flags);
+}
+
+struct kmp_task *__kmpc_omp_task_alloc(ident_t *at, int32_t gtid, int32_t flags, size_t size, size_t shared_size,
+                                       kmp_routine routine)
+{
+    (void)at;
+    (void)gtid;
+    struct abtomp_member *me = abtomp_self();
+    size_t shared = (size + 15) & ~(size_t)15, all = shared + shared_size;
+    if (all > UINT32_MAX)
+        abtomp_fail("a task has more data than the library has room for: 4 GiB");
+    struct made *made = (struct made *)(void *)abtomp_task_alloc(
+        me, abtomp_tasks_of(me), offsetof(struct made, program) + all, flags & IS_FINAL ? ABTOMP_TASK_FINAL : 0);
+    made->task.fn = run_made;
+    made->task.data = made;
+    made->task.is_needed = flags & HAS_DESTRUCTORS;
+    if (flags & IS_PROXY)
+        abtomp_task_expect(&made->task);
+    made->flags = (uint32_t)flags;
+    made->size = (uint32_t)all;
+    made->shared = shared_size > 0 ? (uint32_t)shared : 0;
+    made->is_again = false;
+    made->program = (struct kmp_task){.routine = routine};
+    if (shared_size > 0)
+        made->program.shareds = (char *)&made->program + shared;
+    return &made->program;
+}
+
+struct kmp_task *__kmpc_omp_target_task_alloc(ident_t *at, int32_t gtid, int32_t flags, size_t size, size_t shared_size,
+                                              kmp_routine routine, int64_t device)
+{
+    (void)device;
+    return __kmpc_omp_task_alloc(at, gtid, flags, size, shared_size, routine);
+}
+
+int32_t __kmpc_omp_reg_task_with_affinity(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t num, void *list)
+{
+    (void)at;
+    (void)gtid;
+    (void)task;
+    (void)num;
+    (void)list;
+    return 0;
+}
+
+/* -- Dependences: as gcc's programs give them, by objects -- */
+
+enum { FEW = 8, HEAD = 5, WORDS_EACH = 3 };
+
+static uintptr_t *list_dependences(uintptr_t *few, int32_t num, const struct kmp_depend *list, int32_t num_more,
+                                   const struct kmp_depend *more)
+{
+    size_t all = (size_t)num + (size_t)num_more;
+    uintptr_t *words = all <= FEW ? few : malloc((HEAD + all * WORDS_EACH) * sizeof(words[0]));
+    if (!words)
+        abtomp_fail("out of memory");
+    uintptr_t *object = &words[HEAD + all];
+    memset(words, 0, HEAD * sizeof(words[0]));
+    words[1] = all;
+    for (size_t i = 0; i < all; i++, object += 2) {
+        const struct kmp_depend *each = i < (size_t)num ? &list[i] : &more[i - (size_t)num];
+        bool is_in = each->flags == KMP_DEPEND_IN, is_set = each->flags == KMP_DEPEND_INOUTSET;
+        words[HEAD + i] = (uintptr_t)object;
+        object[0] = each->flags & KMP_DEPEND_ALL ? 0 : each->address;
+        object[1] = is_in ? ABTOMP_USE_IN : is_set ? ABTOMP_USE_INOUTSET : ABTOMP_USE_OUT;
+    }
+    return words;
+}
+
+static void free_list(const uintptr_t *few, uintptr_t *list)
+{
+    if (list != few)
+        free(list);
+}
+
+int32_t __kmpc_omp_task_with_deps(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t num,
+                                  const struct kmp_depend *list, int32_t num_more, const struct kmp_depend *more)
+{
+    if (num + num_more == 0)
+        return __kmpc_omp_task(at, gtid, task);
+    struct abtomp_member *me = abtomp_self();
+    struct made *made = made_of(task);
+    uintptr_t few[HEAD + FEW * WORDS_EACH], *words = list_dependences(few, num, list, num_more, more);
+    abtomp_task_submit(me, abtomp_tasks_of(me), &made->task, (void **)words, priority_of(made));
+    free_list(few, words);
+    return 0;
+}
+
+void __kmpc_omp_taskwait_deps_51(ident_t *at, int32_t gtid, int32_t num, const struct kmp_depend *list,
+                                 int32_t num_more, const struct kmp_depend *more, int32_t is_nowait)
+{
+    (void)at;
+    (void)gtid;
+    uintptr_t few[HEAD + FEW * WORDS_EACH], *words = list_dependences(few, num, list, num_more, more);
+    abtomp_taskwait_depend(abtomp_self(), (void **)words, is_nowait);
+    free_list(few, words);
+}
+
+void __kmpc_omp_wait_deps(ident_t *at, int32_t gtid, int32_t num, const struct kmp_depend *list, int32_t num_more,
+                          const struct kmp_depend *more)
+{
+    __kmpc_omp_taskwait_deps_51(at, gtid, num, list, num_more, more, 0);
+}
+
+/* -- What is to become of a task -- */
+
+int32_t __kmpc_omp_task(ident_t *at, int32_t gtid, struct kmp_task *task)
+{
+    (void)at;
+    (void)gtid;
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    struct made *made = made_of(task);
+    if (ABTOMP_UNLIKELY(own->task == &made->task))
+        made->is_again = true;
+    else
+        abtomp_task_submit(me, own, &made->task, NULL, priority_of(made));
+    return 0;
+}
+
+int32_t __kmpc_omp_task_parts(ident_t *at, int32_t gtid, struct kmp_task *task)
+{
+    return __kmpc_omp_task(at, gtid, task);
+}
+
+/* The program itself calls the routine of the task between the two. */
+void __kmpc_omp_task_begin_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
+{
+    (void)at;
+    (void)gtid;
+    struct abtomp_member *me = abtomp_self();
+    struct made *made = made_of(task);
+    made->frame = malloc(sizeof(*made->frame));
+    if (!made->frame)
+        abtomp_fail("out of memory");
+    abtomp_task_enter(me, abtomp_tasks_of(me), &made->task, made->frame);
+}
+
+void __kmpc_omp_task_complete_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
+{
+    (void)at;
+    (void)gtid;
+    struct abtomp_member *me = abtomp_self();
+    struct made *made = made_of(task);
+    struct abtomp_frame *frame = made->frame;
+    if (ABTOMP_UNLIKELY(made->is_again))
+        run_made(made);
+    else
+        destroy_data(task, made->flags);
+    abtomp_task_leave(me, abtomp_tasks_of(me), frame);
+    free(frame);
+}
+
+/* -- Events -- */
+
+void *__kmpc_task_allow_completion_event(ident_t *at, int32_t gtid, struct kmp_task *task)
+{
+    (void)at;
+    (void)gtid;
+    struct made *made = made_of(task);
+    abtomp_task_expect(&made->task);
+    return &made->task;
+}
+
+void __kmpc_proxy_task_completed_ooo(struct kmp_task *task)
+{
+    omp_fulfill_event((uintptr_t)&made_of(task)->task);
+}
+
+void __kmpc_proxy_task_completed(int32_t gtid, struct kmp_task *task)
+{
+    (void)gtid;
+    __kmpc_proxy_task_completed_ooo(task);
+}
+
+/* -- Waits, and numbers -- */
+
+int32_t __kmpc_omp_taskwait(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    abtomp_taskwait();
+    return 0;
+}
+
+int32_t __kmpc_omp_taskyield(ident_t *at, int32_t gtid, int32_t part)
+{
+    (void)at;
+    (void)gtid;
+    (void)part;
+    abtomp_taskyield();
+    return 0;
+}
+
+uint64_t __kmpc_get_taskid(void)
+{
+    return (uintptr_t)abtomp_tasks_of(abtomp_self())->task;
+}
+
+uint64_t __kmpc_get_parent_taskid(void)
+{
+    return (uintptr_t)abtomp_tasks_of(abtomp_self())->task->parent;
+}
+
+/* -- Loops of tasks -- */
+
+/* The data of a part: a copy of the task that the program has made. */
+struct part {
+    uint64_t start, end; /* see abtomp_taskloop: the end is not in it */
+    uint64_t step;
+    uint32_t lower, upper; /* where in the program's task its bounds are */
+    uint32_t shared, flags;
+    void (*copy)(struct kmp_task *to, struct kmp_task *from, int32_t is_last);
+    _Alignas(16) struct kmp_task program;
+};
+
+static void run_part(void *data)
+{
+    struct part *part = data;
+    char *task = (char *)&part->program;
+    *(uint64_t *)(void *)(task + part->lower) = part->start;
+    *(uint64_t *)(void *)(task + part->upper) = part->end - part->step;
+    if (part->shared > 0)
+        part->program.shareds = task + part->shared;
+    (void)part->program.routine(abtomp_current->num, &part->program);
+    destroy_data(&part->program, part->flags);
+}
+
+static void copy_part(const struct abtomp_taskloop *loop, void *data, bool is_last)
+{
+    struct part *from = loop->data, *to = data;
+    memcpy(to, from, (size_t)loop->size);
+    if (to->shared > 0)
+        to->program.shareds = (char *)&to->program + to->shared;
+    to->copy(&to->program, &from->program, is_last);
+}
+
+/* How many iterations or tasks are asked for. */
+enum { GRAINS = 1, TASKS = 2 };
+
+void __kmpc_taskloop_5(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
+                       uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked,
+                       int32_t is_strict, void *copy)
+{
+    (void)at;
+    (void)gtid;
+    struct abtomp_member *me = abtomp_self();
+    struct made *made = made_of(task);
+    size_t size = offsetof(struct part, program) + made->size;
+    struct part *part = aligned_alloc(16, (size + 15) & ~(size_t)15);
+    if (!part)
+        abtomp_fail("out of memory");
+    part->step = (uint64_t)step;
+    part->lower = (uint32_t)((char *)lower - (char *)task);
+    part->upper = (uint32_t)((char *)upper - (char *)task);
+    part->shared = made->shared;
+    part->flags = made->flags;
+    memcpy(&part->copy, &copy, sizeof(copy));
+    memcpy(&part->program, task, made->size);
+    struct abtomp_taskloop loop = {
+        .fn = run_part, .data = part, .size = (long)size, .align = 16, .start = *lower, .step = (uint64_t)step};
+    loop.copy = copy ? copy_part : NULL;
+    loop.end = *upper + (uint64_t)step;
+    loop.asked = sched == 0 ? 0 : asked;
+    loop.priority = priority_of(made);
+    loop.flags = (may_defer ? ABTOMP_LOOP_IF : 0) | (no_group ? ABTOMP_LOOP_NO_GROUP : 0) |
+                 (sched == GRAINS ? ABTOMP_LOOP_GRAINS : 0) | (is_strict ? ABTOMP_LOOP_STRICT : 0) |
+                 (made->task.is_final ? ABTOMP_TASK_FINAL : 0) | (loop.priority > 0 ? ABTOMP_TASK_PRIORITY : 0);
+    abtomp_taskloop(&loop, step > 0, loop.start == loop.end);
+    free(part);
+    destroy_data(task, made->flags);
+    abtomp_block_free(abtomp_tasks_of(me), &made->task);
+}
+
+void __kmpc_taskloop(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
+                     uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked, void *copy)
+{
+    __kmpc_taskloop_5(at, gtid, task, may_defer, lower, upper, step, no_group, sched, asked, 0, copy);
+}
