@@ -28,12 +28,16 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/icv/icv.h \
 	addons/openmp/src/icv/places.c \
 	addons/openmp/src/icv/places.h \
+	addons/openmp/src/kmp/doacross.c \
+	addons/openmp/src/kmp/doacross.h \
 	addons/openmp/src/kmp/kmp.h \
 	addons/openmp/src/kmp/loop.c \
 	addons/openmp/src/kmp/object.c \
 	addons/openmp/src/kmp/reduce.c \
 	addons/openmp/src/kmp/region.c \
+	addons/openmp/src/kmp/routines.c \
 	addons/openmp/src/kmp/task.c \
+	addons/openmp/src/kmp/threadprivate.c \
 	addons/openmp/src/loop/ordered.c \
 	addons/openmp/src/loop/range.c \
 	addons/openmp/src/loop/range.h \

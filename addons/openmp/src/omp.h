@@ -34,12 +34,15 @@
  *   sections.c  sections, single and scope
  *   target.c    device constructs, which run on the host; teams on the host
  *
- * kmp/, what the programs of clang call, so far without teams and atomic:
- *   region.c    regions, and what members do together
- *   loop.c      loops, and with them sections
+ * kmp/, what the programs of clang call:
+ *   region.c    regions, teams, and what members do together
+ *   loop.c      loops, and with them sections and distribute
+ *   doacross.c  loops whose iterations wait for others
  *   task.c      tasks
  *   reduce.c    task groups, and reductions of tasks
  *   object.c    memory and locks
+ *   routines.c  kmp_*, which programs call themselves
+ *   threadprivate.c  variables of threads
  *
  * gomp/gomp.h has the prototypes of what compilers call; gomp/abtomp.map its versions.
  *
@@ -94,6 +97,9 @@ enum {
     ABTOMP_MOST_MEMBERS = 32767 /* of a team: ABTOMP_GO_BITS, and SPREADS of relay.c */
 };
 
+/* The directive `error`. The length is that of the message, or the largest size if it ends with a zero; NULL: none. */
+void abtomp_error(bool is_fatal, const char *message, size_t length);
+
 /* -- Members and teams -- */
 
 /* The teams of a teams construct: the number of the own one, and how many there are; 0: there is no such construct. */
@@ -132,6 +138,7 @@ struct abtomp_member {
     uint64_t first, end;                  /* the iterations that it has of that: their numbers */
     uint64_t round;                       /* of a static loop: chunks that it has had */
     bool has_turn;                        /* of an ordered loop: it has had its turn for them */
+    struct abtomp_crossing *crossing;     /* the doacross loop of clang that it is in, or that comes; NULL: none */
     struct abtomp_league league;          /* around */
     struct abtomp_group *group;           /* the innermost task group */
     _Atomic(struct abtomp_tasks *) tasks; /* what it has for tasks; NULL: it has made and run none */
@@ -379,6 +386,9 @@ void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_membe
  */
 int abtomp_parallel(void (*fn)(void *), void *data, void (*key)(void *), unsigned num, unsigned flags,
                     uintptr_t *reductions);
+
+/* Runs fn for each of `num` teams, one after another; 0, both: the program does not say. */
+void abtomp_teams(void (*fn)(void *data), void *data, unsigned num, unsigned thread_limit);
 
 /* The same, but the caller itself runs fn for member 0 between the two. */
 void abtomp_parallel_start(void (*fn)(void *), void *data, unsigned num);

@@ -6,7 +6,9 @@
 
 #include "kmp.h"
 
+extern int omp_get_num_teams(void);
 extern int omp_get_num_threads(void);
+extern int omp_get_team_num(void);
 extern int omp_get_thread_num(void);
 extern int omp_in_parallel(void);
 
@@ -234,6 +236,65 @@ static int cancels(int num)
     return wrong + (after != 0);
 }
 
+#define CROSSING(...)                                                                                                  \
+    {                                                                                                                  \
+        int steps[20][10];                                                                                             \
+        _Pragma("omp parallel num_threads(num)")                                                                       \
+        {                                                                                                              \
+            _Pragma(#__VA_ARGS__) for (int i = 0; i < 20; i++)                                                         \
+            {                                                                                                          \
+                for (int j = 9; j >= 0; j--) {                                                                         \
+                    _Pragma(                                                                                           \
+                        "omp ordered depend(sink : i - 1, j) depend(sink : i, j + 1)") int above =                     \
+                                                                                               i > 0 ? steps[i - 1][j] \
+                                                                                                     : 0,              \
+                                                                                           before =                    \
+                                                                                               j < 9 ? steps[i][j + 1] \
+                                                                                                     : 0;              \
+                    steps[i][j] = (above > before ? above : before) + 1;                                               \
+                    _Pragma("omp ordered depend(source)")                                                              \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int i = 0; i < 20; i++)                                                                                   \
+            for (int j = 0; j < 10; j++)                                                                               \
+                wrong += steps[i][j] != i + 10 - j;                                                                    \
+    }
+
+static int doacross_loops(int num)
+{
+    int wrong = 0;
+    CROSSING(omp for ordered(2))
+    CROSSING(omp for ordered(2) schedule(static, 3))
+    CROSSING(omp for ordered(2) schedule(dynamic, 2))
+    CROSSING(omp for ordered(2) schedule(guided))
+    CROSSING(omp for collapse(2) ordered(2))
+    return wrong;
+}
+
+static int teams(int num)
+{
+    int seen[NUM] = {0}, of_teams = 0, wrong = 0;
+#pragma omp teams num_teams(num) thread_limit(2) reduction(+ : of_teams)
+    {
+        of_teams += omp_get_num_teams() == num && omp_get_team_num() < num;
+#pragma omp distribute
+        for (int i = 0; i < NUM; i++)
+            seen[i]++;
+#pragma omp distribute dist_schedule(static, 7)
+        for (int i = 0; i < NUM; i++)
+            seen[i]++;
+#pragma omp distribute parallel for schedule(dynamic, 3)
+        for (int i = 0; i < NUM; i++) {
+#pragma omp atomic
+            seen[i]++;
+        }
+    }
+    for (int i = 0; i < NUM; i++)
+        wrong += seen[i] != 3;
+    return wrong + (of_teams != num);
+}
+
 const struct kmp_check kmp_checks[] = {
     {"regions", regions},
     {"regions of many shared variables", many_shared},
@@ -245,6 +306,8 @@ const struct kmp_check kmp_checks[] = {
     {"reductions", reductions},
     {"single, master and copyprivate", singles},
     {"cancellation", cancels},
+    {"loops whose iterations wait for others", doacross_loops},
+    {"teams", teams},
     {NULL, NULL},
 };
 

@@ -109,21 +109,12 @@ void GOMP_free(void *memory, uintptr_t allocator)
     omp_free(memory, allocator);
 }
 
-/* The length is that of the message, or the largest size if it ends with a zero. */
-static void report_error(const char *kind, const char *message, size_t length)
-{
-    if (length == SIZE_MAX)
-        length = message ? strlen(message) : 0;
-    fprintf(stderr, "libabtomp: %s%s%.*s\n", kind, message ? ": " : "", (int)length, message ? message : "");
-}
-
 void GOMP_warning(const char *message, size_t length)
 {
-    report_error("error directive encountered", message, length);
+    abtomp_error(false, message, length);
 }
 
 void GOMP_error(const char *message, size_t length)
 {
-    report_error("fatal error: error directive encountered", message, length);
-    exit(EXIT_FAILURE);
+    abtomp_error(true, message, length);
 }

@@ -251,20 +251,7 @@ void GOMP_offload_unregister_ver(unsigned version, const void *host, int type, c
 void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned num, unsigned thread_limit, unsigned flags)
 {
     (void)flags;
-    struct abtomp_member *me = abtomp_self();
-    struct abtomp_icvs saved = me->icvs;
-    struct abtomp_league outer = me->league;
-    if (thread_limit == 0)
-        thread_limit = (unsigned)abtomp_env.teams_thread_limit;
-    if (thread_limit > 0)
-        abtomp_change_icvs(me)->thread_limit = (int)thread_limit;
-    if (num == 0)
-        num = (unsigned)abtomp_env.num_teams;
-    me->league.num = num > 0 ? (int)num : 1;
-    for (me->league.own = 0; me->league.own < me->league.num; me->league.own++)
-        fn(data);
-    me->league = outer;
-    me->icvs = saved;
+    abtomp_teams(fn, data, num, thread_limit);
 }
 
 /* In a target: the program calls the region itself, once for each team, as long as this says so. */

@@ -74,6 +74,83 @@ ABTOMP_API int32_t __kmpc_single(ident_t *, int32_t gtid);
                                                    type *upper, step_type *step);
 KMP_LOOP_TYPES(KMP_LOOP_FUNCTIONS)
 
+#define KMP_DISTRIBUTE_FUNCTIONS(name, type, step_type)                                                                \
+    ABTOMP_API void __kmpc_team_static_init_##name(ident_t *, int32_t gtid, int32_t *is_last, type *lower,             \
+                                                   type *upper, step_type *stride, step_type step, step_type chunk);   \
+    ABTOMP_API void __kmpc_dist_for_static_init_##name(ident_t *, int32_t gtid, int32_t kind, int32_t *is_last,        \
+                                                       type *lower, type *upper, type *whole_upper, step_type *stride, \
+                                                       step_type step, step_type chunk);                               \
+    ABTOMP_API void __kmpc_dist_dispatch_init_##name(ident_t *, int32_t gtid, int32_t kind, int32_t *is_last,          \
+                                                     type lower, type upper, step_type step, step_type chunk);
+KMP_LOOP_TYPES(KMP_DISTRIBUTE_FUNCTIONS)
+
+/* One of the loops whose iterations wait for others. */
+struct kmp_dimension {
+    int64_t lower, upper, step;
+};
+
+ABTOMP_API void __kmpc_begin(ident_t *, int32_t flags);
+ABTOMP_API void *__kmpc_copyprivate_light(ident_t *, int32_t gtid, void *data);
+ABTOMP_API void __kmpc_doacross_fini(ident_t *, int32_t gtid);
+ABTOMP_API void __kmpc_doacross_init(ident_t *, int32_t gtid, int32_t num, const struct kmp_dimension *);
+ABTOMP_API void __kmpc_doacross_post(ident_t *, int32_t gtid, const int64_t *vector);
+ABTOMP_API void __kmpc_doacross_wait(ident_t *, int32_t gtid, const int64_t *vector);
+ABTOMP_API void __kmpc_end(ident_t *);
+ABTOMP_API void __kmpc_end_scope(ident_t *, int32_t gtid, void *unused);
+ABTOMP_API void __kmpc_error(ident_t *, int severity, const char *message);
+ABTOMP_API void __kmpc_fork_call_if(ident_t *, int32_t num, kmp_microtask, int32_t condition, void *arg);
+ABTOMP_API void __kmpc_fork_teams(ident_t *, int32_t num, kmp_microtask, ...);
+ABTOMP_API int32_t __kmpc_in_parallel(ident_t *);
+ABTOMP_API int32_t __kmpc_ok_to_fork(ident_t *);
+ABTOMP_API void __kmpc_pop_num_threads(ident_t *, int32_t gtid);
+ABTOMP_API void __kmpc_push_num_teams(ident_t *, int32_t gtid, int32_t num, int32_t limit);
+ABTOMP_API void __kmpc_push_num_teams_51(ident_t *, int32_t gtid, int32_t least, int32_t most, int32_t limit);
+ABTOMP_API void __kmpc_scope(ident_t *, int32_t gtid, void *unused);
+ABTOMP_API void __kmpc_set_thread_limit(ident_t *, int32_t gtid, int32_t limit);
+
+/* -- Variables of threads. Functions may be NULL -- */
+
+typedef void *(*kmp_constructor)(void *copy);
+typedef void *(*kmp_copier)(void *copy, void *original);
+typedef void (*kmp_destructor)(void *copy);
+
+ABTOMP_API void *__kmpc_threadprivate(ident_t *, int32_t gtid, void *data, size_t size);
+ABTOMP_API void *__kmpc_threadprivate_cached(ident_t *, int32_t gtid, void *data, size_t size, void ***cache);
+ABTOMP_API void __kmpc_threadprivate_register(ident_t *, void *data, kmp_constructor, kmp_copier, kmp_destructor);
+
+/* -- Routines -- */
+
+ABTOMP_API void *kmp_aligned_malloc(size_t size, size_t alignment);
+ABTOMP_API void *kmp_calloc(size_t num, size_t size);
+ABTOMP_API void kmp_create_affinity_mask(void **mask);
+ABTOMP_API void kmp_destroy_affinity_mask(void **mask);
+ABTOMP_API void kmp_free(void *memory);
+ABTOMP_API int kmp_get_affinity(void **mask);
+ABTOMP_API int kmp_get_affinity_mask_proc(int number, void **mask);
+ABTOMP_API int kmp_get_affinity_max_proc(void);
+ABTOMP_API int kmp_get_blocktime(void);
+ABTOMP_API int kmp_get_cancellation_status(int kind);
+ABTOMP_API int kmp_get_library(void);
+ABTOMP_API int kmp_get_num_known_threads(void);
+ABTOMP_API int kmp_get_stacksize(void);
+ABTOMP_API size_t kmp_get_stacksize_s(void);
+ABTOMP_API void *kmp_malloc(size_t size);
+ABTOMP_API void *kmp_realloc(void *memory, size_t size);
+ABTOMP_API int kmp_set_affinity(void **mask);
+ABTOMP_API int kmp_set_affinity_mask_proc(int number, void **mask);
+ABTOMP_API void kmp_set_blocktime(int milliseconds);
+ABTOMP_API void kmp_set_defaults(const char *text);
+ABTOMP_API void kmp_set_disp_num_buffers(int num);
+ABTOMP_API void kmp_set_library(int kind);
+ABTOMP_API void kmp_set_library_serial(void);
+ABTOMP_API void kmp_set_library_throughput(void);
+ABTOMP_API void kmp_set_library_turnaround(void);
+ABTOMP_API void kmp_set_stacksize(int size);
+ABTOMP_API void kmp_set_stacksize_s(size_t size);
+ABTOMP_API void kmp_set_warnings_off(void);
+ABTOMP_API void kmp_set_warnings_on(void);
+ABTOMP_API int kmp_unset_affinity_mask_proc(int number, void **mask);
+
 /* -- Memory and locks -- */
 
 struct abtomp_trait;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops of clang, and sections, which are static loops. Their bounds are both inclusive. */
-#include "loop/share.h"
-
-#include "kmp/kmp.h"
+#include "kmp/doacross.h"
 
 /* Kinds: unordered ones, and from ORDERED on the same for ordered loops. The upper bits say whether it is monotonic. */
 enum {
@@ -19,6 +17,8 @@ enum {
     ORDERED = 32,
     FIRST_ORDERED = 65,
     LAST_ORDERED = 71,
+    DISTRIBUTE_CHUNKED = 91,
+    DISTRIBUTE = 92,
     IS_MONOTONIC = 1 << 29,
     IS_NONMONOTONIC = 1 << 30
 };
@@ -73,11 +73,35 @@ static struct part static_part(int32_t kind, uint64_t num, int64_t chunk)
 {
     const struct abtomp_member *me = abtomp_self();
     uint64_t member = (uint64_t)me->num, members = (uint64_t)me->team->num, each = chunk > 0 ? (uint64_t)chunk : 1;
+    if (kind_of(kind) >= DISTRIBUTE_CHUNKED) {
+        member = (uint64_t)me->league.own;
+        members = me->league.num > 0 ? (uint64_t)me->league.num : 1;
+    }
     switch (kind_of(kind)) {
+    case DISTRIBUTE_CHUNKED:
     case CHUNKED: return chunked_part(member, members, num, each);
     case BALANCED: return balanced_part(member, members, num, each);
     default: return even_part(member, members, num);
     }
+}
+
+/* A static loop whose iterations wait for others: its share says who has which. */
+static __attribute__((noinline)) void enter_crossing(struct abtomp_member *me, int32_t kind, uint64_t num,
+                                                     int64_t chunk)
+{
+    struct abtomp_loop loop = {.step = 1, .num = num, .kind = ABTOMP_STATIC};
+    if (kind_of(kind) == CHUNKED)
+        loop.chunk = chunk > 0 ? (uint64_t)chunk : 1;
+    abtomp_crossing_begin(me->crossing, &loop);
+    me->crossing->is_static = true;
+    abtomp_loop_enter(me, &loop, NULL, NULL);
+}
+
+static inline void begin_static(int32_t kind, uint64_t num, int64_t chunk)
+{
+    struct abtomp_member *me = abtomp_self();
+    if (abtomp_crossing_comes(me))
+        enter_crossing(me, kind, num, chunk);
 }
 
 /* What has no iterations begins behind its end: with numbers that each type has. */
@@ -90,6 +114,7 @@ static struct part static_part(int32_t kind, uint64_t num, int64_t chunk)
         uint64_t num =                                                                                                 \
             count_iterations(step > 0 ? *upper < *lower : *lower < *upper, (uint64_t)*lower, (uint64_t)*upper, step);  \
         struct part part = {.stride = 1};                                                                              \
+        begin_static(kind, num, chunk);                                                                                \
         if (num > 0) {                                                                                                 \
             part = static_part(kind, num, chunk);                                                                      \
             *lower = part.num == 0 ? step > 0 : (type)((uint64_t)*lower + part.first * (uint64_t)step);                \
@@ -100,6 +125,33 @@ static struct part static_part(int32_t kind, uint64_t num, int64_t chunk)
             *is_last = part.is_last;                                                                                   \
     }
 KMP_LOOP_TYPES(STATIC_INIT)
+
+/* Loops that first teams divide, then the members of each. *whole_upper: the end of what the team has. */
+#define DISTRIBUTE_INIT(name, type, step_type)                                                                         \
+    void __kmpc_team_static_init_##name(ident_t *at, int32_t gtid, int32_t *is_last, type *lower, type *upper,         \
+                                        step_type *stride, step_type step, step_type chunk)                            \
+    {                                                                                                                  \
+        __kmpc_for_static_init_##name(at, gtid, DISTRIBUTE_CHUNKED, is_last, lower, upper, stride, step, chunk);       \
+    }                                                                                                                  \
+    void __kmpc_dist_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,    \
+                                            type *upper, type *whole_upper, step_type *stride, step_type step,         \
+                                            step_type chunk)                                                           \
+    {                                                                                                                  \
+        int32_t is_last_team = 0, is_last_member = 0;                                                                  \
+        __kmpc_for_static_init_##name(at, gtid, DISTRIBUTE, &is_last_team, lower, upper, stride, step, 0);             \
+        *whole_upper = *upper;                                                                                         \
+        __kmpc_for_static_init_##name(at, gtid, kind, &is_last_member, lower, upper, stride, step, chunk);             \
+        if (is_last)                                                                                                   \
+            *is_last = is_last_team && is_last_member;                                                                 \
+    }                                                                                                                  \
+    void __kmpc_dist_dispatch_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type lower,       \
+                                          type upper, step_type step, step_type chunk)                                 \
+    {                                                                                                                  \
+        step_type stride;                                                                                              \
+        __kmpc_for_static_init_##name(at, gtid, DISTRIBUTE, is_last, &lower, &upper, &stride, step, 0);                \
+        __kmpc_dispatch_init_##name(at, gtid, kind, lower, upper, step, chunk);                                        \
+    }
+KMP_LOOP_TYPES(DISTRIBUTE_INIT)
 
 /* -- Loops of other kinds, and ordered ones -- */
 
@@ -129,7 +181,10 @@ static void enter_loop(int32_t kind, uint64_t lower, uint64_t num, int64_t step,
     if (plain == CHUNKED && loop.chunk == 0)
         loop.chunk = 1;
     loop.is_ordered = plain >= FIRST_ORDERED && plain <= LAST_ORDERED;
-    abtomp_loop_enter(abtomp_self(), &loop, NULL, NULL);
+    struct abtomp_member *me = abtomp_self();
+    if (abtomp_crossing_comes(me))
+        abtomp_crossing_begin(me->crossing, &loop);
+    abtomp_loop_enter(me, &loop, NULL, NULL);
 }
 
 /* The next iterations. False: there are none, and the member has left the loop. */

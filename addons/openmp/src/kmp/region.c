@@ -10,7 +10,7 @@
 
 /* What the next region of this thread is to have. The program calls between nothing that could change the thread. */
 static _Thread_local struct {
-    unsigned num, bind;
+    unsigned num, bind, teams, limit;
 } asked;
 
 void __kmpc_push_num_threads(ident_t *at, int32_t gtid, int32_t num)
@@ -64,27 +64,91 @@ static void run_call(void *data)
         ((void (*)(int32_t *, int32_t *, P256))call->fn)(&number, &bound, A256(0));
 }
 
+/* Takes the variables of a region from the arguments of a call. */
+static void take_args(struct call *call, va_list *args)
+{
+    if (ABTOMP_UNLIKELY(call->num > FEW)) {
+        if (call->num > MOST)
+            abtomp_fail("a region shares more variables than the library has room for: 256");
+        call->args = calloc(call->num <= MANY ? MANY : MOST, sizeof(call->args[0]));
+        if (!call->args)
+            abtomp_fail("out of memory");
+    }
+    for (int32_t i = 0; i < call->num; i++)
+        call->args[i] = va_arg(*args, void *);
+}
+
+static void free_args(const struct call *call, void **few)
+{
+    if (call->args != few)
+        free(call->args);
+}
+
+static void run_region(struct call *call)
+{
+    unsigned members = asked.num, bind = asked.bind;
+    asked.num = asked.bind = 0;
+    (void)abtomp_parallel(run_call, call, (void (*)(void *))call->fn, members, bind, NULL);
+}
+
 void __kmpc_fork_call(ident_t *at, int32_t num, kmp_microtask fn, ...)
 {
     (void)at;
-    void *few[FEW] = {NULL}, **more = NULL;
-    if (ABTOMP_UNLIKELY(num > FEW)) {
-        if (num > MOST)
-            abtomp_fail("a region shares more variables than the library has room for: 256");
-        more = calloc(num <= MANY ? MANY : MOST, sizeof(more[0]));
-        if (!more)
-            abtomp_fail("out of memory");
-    }
-    struct call call = {fn, num, more ? more : few};
+    void *few[FEW] = {NULL};
+    struct call call = {fn, num, few};
     va_list args;
     va_start(args, fn);
-    for (int32_t i = 0; i < num; i++)
-        call.args[i] = va_arg(args, void *);
+    take_args(&call, &args);
     va_end(args);
-    unsigned members = asked.num, bind = asked.bind;
-    asked.num = asked.bind = 0;
-    (void)abtomp_parallel(run_call, &call, (void (*)(void *))fn, members, bind, NULL);
-    free(more);
+    run_region(&call);
+    free_args(&call, few);
+}
+
+/* The region has a condition, and one pointer for all its variables at most. */
+void __kmpc_fork_call_if(ident_t *at, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
+{
+    (void)at;
+    void *few[FEW] = {arg};
+    struct call call = {fn, num, few};
+    if (!condition)
+        asked.num = 1;
+    run_region(&call);
+}
+
+void __kmpc_fork_teams(ident_t *at, int32_t num, kmp_microtask fn, ...)
+{
+    (void)at;
+    void *few[FEW] = {NULL};
+    struct call call = {fn, num, few};
+    va_list args;
+    va_start(args, fn);
+    take_args(&call, &args);
+    va_end(args);
+    unsigned teams = asked.teams, limit = asked.limit;
+    asked.teams = asked.limit = 0;
+    abtomp_teams(run_call, &call, teams, limit);
+    free_args(&call, few);
+}
+
+void __kmpc_push_num_teams(ident_t *at, int32_t gtid, int32_t num, int32_t limit)
+{
+    (void)at;
+    (void)gtid;
+    asked.teams = num > 0 ? (unsigned)num : 0;
+    asked.limit = limit > 0 ? (unsigned)limit : 0;
+}
+
+void __kmpc_push_num_teams_51(ident_t *at, int32_t gtid, int32_t least, int32_t most, int32_t limit)
+{
+    __kmpc_push_num_teams(at, gtid, most > 0 ? most : least, limit);
+}
+
+void __kmpc_set_thread_limit(ident_t *at, int32_t gtid, int32_t limit)
+{
+    (void)at;
+    (void)gtid;
+    if (limit > 0)
+        abtomp_change_icvs(abtomp_self())->thread_limit = limit;
 }
 
 /* A region whose condition does not hold: the caller itself runs its function. */
@@ -125,6 +189,18 @@ int32_t __kmpc_bound_num_threads(ident_t *at)
 int32_t __kmpc_global_num_threads(ident_t *at)
 {
     return __kmpc_bound_num_threads(at);
+}
+
+int32_t __kmpc_in_parallel(ident_t *at)
+{
+    (void)at;
+    return abtomp_self()->team->active_level > 0;
+}
+
+int32_t __kmpc_ok_to_fork(ident_t *at)
+{
+    (void)at;
+    return 1;
 }
 
 int32_t __kmpc_master(ident_t *at, int32_t gtid)
@@ -174,6 +250,11 @@ int32_t __kmpc_cancel(ident_t *at, int32_t gtid, int32_t kind)
     (void)at;
     (void)gtid;
     return abtomp_cancel(abtomp_self(), cancel_kind(kind));
+}
+
+int kmp_get_cancellation_status(int kind)
+{
+    return abtomp_is_cancelled(abtomp_self(), cancel_kind(kind));
 }
 
 int32_t __kmpc_cancellationpoint(ident_t *at, int32_t gtid, int32_t kind)
@@ -261,7 +342,25 @@ void __kmpc_copyprivate(ident_t *at, int32_t gtid, size_t size, void *data, void
     abtomp_barrier(me);
 }
 
-/* -- Memory -- */
+/* The same, but for the copying itself, and the barrier after it. */
+void *__kmpc_copyprivate_light(ident_t *at, int32_t gtid, void *data)
+{
+    (void)at;
+    (void)gtid;
+    struct abtomp_member *me = abtomp_self();
+    if (data)
+        me->team->copied = data;
+    abtomp_barrier(me);
+    return me->team->copied;
+}
+
+/* -- Memory, and messages -- */
+
+void __kmpc_error(ident_t *at, int severity, const char *message)
+{
+    (void)at;
+    abtomp_error(severity == 2, message, SIZE_MAX);
+}
 
 void __kmpc_flush(ident_t *at)
 {
@@ -274,3 +373,27 @@ void __kmpc_flush(ident_t *at)
 KMP_NOTHING(end_master)
 KMP_NOTHING(end_masked)
 KMP_NOTHING(end_single)
+KMP_NOTHING(pop_num_threads)
+
+void __kmpc_begin(ident_t *at, int32_t flags)
+{
+    (void)at;
+    (void)flags;
+}
+
+void __kmpc_end(ident_t *at)
+{
+    (void)at;
+}
+
+void __kmpc_scope(ident_t *at, int32_t gtid, void *unused)
+{
+    (void)at;
+    (void)gtid;
+    (void)unused;
+}
+
+void __kmpc_end_scope(ident_t *at, int32_t gtid, void *unused)
+{
+    __kmpc_scope(at, gtid, unused);
+}

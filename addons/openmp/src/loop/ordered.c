@@ -134,6 +134,12 @@ void abtomp_doacross_post(struct abtomp_member *me, const uint64_t *at)
     set_next(me, doacross, number + 2);
 }
 
+void abtomp_doacross_leave(struct abtomp_member *me)
+{
+    if (abtomp_doacross_of(me))
+        set_next(me, me->share->doacross, UINT64_MAX);
+}
+
 /* Which member of a static loop has the iteration of the outermost loop. */
 static uint64_t owner_of(const struct abtomp_loop *loop, uint64_t num, uint64_t outer)
 {

@@ -109,6 +109,9 @@ bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_m
 /* The iteration with those numbers in all loops is posted. */
 void abtomp_doacross_post(struct abtomp_member *me, const uint64_t *at);
 
+/* The member has no iterations any more, of a loop that it has not taken them from. */
+void abtomp_doacross_leave(struct abtomp_member *me);
+
 /* Waits until the iteration with that number is posted, which is in iteration `outer` of the outermost loop. */
 void abtomp_doacross_await(struct abtomp_member *me, uint64_t outer, uint64_t number);
 

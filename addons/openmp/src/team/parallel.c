@@ -227,3 +227,23 @@ void abtomp_parallel_end(void)
     free(team->combined);
     team->combined = NULL;
 }
+
+/* -- Teams on the host -- */
+
+void abtomp_teams(void (*fn)(void *data), void *data, unsigned num, unsigned thread_limit)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_icvs saved = me->icvs;
+    struct abtomp_league outer = me->league;
+    if (thread_limit == 0)
+        thread_limit = (unsigned)abtomp_env.teams_thread_limit;
+    if (thread_limit > 0)
+        abtomp_change_icvs(me)->thread_limit = (int)thread_limit;
+    if (num == 0)
+        num = (unsigned)abtomp_env.num_teams;
+    me->league.num = num > 0 ? (int)num : 1;
+    for (me->league.own = 0; me->league.own < me->league.num; me->league.own++)
+        fn(data);
+    me->league = outer;
+    me->icvs = saved;
+}

@@ -5,6 +5,7 @@
 #include <abt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 _Thread_local struct abtomp_member *abtomp_current;
@@ -21,6 +22,16 @@ void abtomp_fail(const char *why)
 {
     fprintf(stderr, "libabtomp: %s\n", why);
     abort();
+}
+
+void abtomp_error(bool is_fatal, const char *message, size_t length)
+{
+    if (length == SIZE_MAX)
+        length = message ? strlen(message) : 0;
+    fprintf(stderr, "libabtomp: %serror directive encountered%s%.*s\n", is_fatal ? "fatal error: " : "",
+            message ? ": " : "", (int)length, message ? message : "");
+    if (is_fatal)
+        exit(EXIT_FAILURE);
 }
 
 static bool shares_procs(void)

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Routines of LLVM's and Intel's libraries beside the standard, for C and Fortran: memory, sets of processors, and
+ * settings. A setting that the library has no counterpart of is accepted, and told as it was set.
+ */
+#include "omp.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include "api/routines.h"
+#include "kmp/kmp.h"
+
+/* -- Memory -- */
+
+void *kmp_malloc(size_t size)
+{
+    return malloc(size);
+}
+
+void *kmp_aligned_malloc(size_t size, size_t alignment)
+{
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) == 0 ? memory : NULL;
+}
+
+void *kmp_calloc(size_t num, size_t size)
+{
+    return calloc(num, size);
+}
+
+void *kmp_realloc(void *memory, size_t size)
+{
+    return realloc(memory, size);
+}
+
+void kmp_free(void *memory)
+{
+    free(memory);
+}
+
+/* -- Sets of processors: by a pointer to one -- */
+
+static void *new_mask(void)
+{
+    cpu_set_t *mask = calloc(1, sizeof(*mask));
+    if (!mask)
+        abtomp_fail("out of memory");
+    return mask;
+}
+
+void kmp_create_affinity_mask(void **mask)
+{
+    *mask = new_mask();
+}
+
+void kmp_destroy_affinity_mask(void **mask)
+{
+    free(*mask);
+    *mask = NULL;
+}
+
+int kmp_set_affinity(void **mask)
+{
+    return pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), *mask);
+}
+
+int kmp_get_affinity(void **mask)
+{
+    return pthread_getaffinity_np(pthread_self(), sizeof(cpu_set_t), *mask);
+}
+
+int kmp_get_affinity_max_proc(void)
+{
+    return CPU_SETSIZE;
+}
+
+static bool is_processor(int number)
+{
+    return number >= 0 && number < CPU_SETSIZE;
+}
+
+int kmp_set_affinity_mask_proc(int number, void **mask)
+{
+    if (!is_processor(number))
+        return -1;
+    CPU_SET((size_t)number, (cpu_set_t *)*mask);
+    return 0;
+}
+
+int kmp_unset_affinity_mask_proc(int number, void **mask)
+{
+    if (!is_processor(number))
+        return -1;
+    CPU_CLR((size_t)number, (cpu_set_t *)*mask);
+    return 0;
+}
+
+int kmp_get_affinity_mask_proc(int number, void **mask)
+{
+    return is_processor(number) ? CPU_ISSET((size_t)number, (cpu_set_t *)*mask) != 0 : -1;
+}
+
+/* -- Settings -- */
+
+static _Atomic(int) block_time = 200;                /* milliseconds: LLVM's default */
+static _Atomic(size_t) stack_size = 4 * 1024 * 1024; /* likewise */
+
+/* relaxed, all: they are only told */
+void kmp_set_blocktime(int milliseconds)
+{
+    atomic_store_explicit(&block_time, milliseconds, memory_order_relaxed);
+}
+
+int kmp_get_blocktime(void)
+{
+    return atomic_load_explicit(&block_time, memory_order_relaxed);
+}
+
+void kmp_set_stacksize_s(size_t size)
+{
+    atomic_store_explicit(&stack_size, size, memory_order_relaxed);
+}
+
+size_t kmp_get_stacksize_s(void)
+{
+    return atomic_load_explicit(&stack_size, memory_order_relaxed);
+}
+
+void kmp_set_stacksize(int size)
+{
+    kmp_set_stacksize_s((size_t)size);
+}
+
+int kmp_get_stacksize(void)
+{
+    return (int)kmp_get_stacksize_s();
+}
+
+/* How waits are made: 1 serial, 2 turnaround, 3 throughput. */
+static _Atomic(int) library_kind = 3;
+
+void kmp_set_library(int kind)
+{
+    atomic_store_explicit(&library_kind, kind, memory_order_relaxed);
+    if (kind == 1)
+        omp_set_num_threads(1);
+}
+
+int kmp_get_library(void)
+{
+    return atomic_load_explicit(&library_kind, memory_order_relaxed);
+}
+
+void kmp_set_library_serial(void)
+{
+    kmp_set_library(1);
+}
+
+void kmp_set_library_turnaround(void)
+{
+    kmp_set_library(2);
+}
+
+void kmp_set_library_throughput(void)
+{
+    kmp_set_library(3);
+}
+
+void kmp_set_warnings_on(void)
+{
+}
+
+void kmp_set_warnings_off(void)
+{
+}
+
+void kmp_set_defaults(const char *text)
+{
+    (void)text;
+}
+
+void kmp_set_disp_num_buffers(int num)
+{
+    (void)num;
+}
+
+int kmp_get_num_known_threads(void)
+{
+    return omp_get_max_threads();
+}
+
+/* -- For Fortran: what takes no parameters or addresses of what it is about is the same -- */
+
+#define SAME(type, name, parameters)                                                                                   \
+    ABTOMP_API type name##_ parameters;                                                                                \
+    type name##_ parameters __attribute__((alias(#name)))
+#define BY_ADDRESS(type, name, of)                                                                                     \
+    ABTOMP_API type name##_(const of *value);                                                                          \
+    type name##_(const of *value)                                                                                      \
+    {                                                                                                                  \
+        return name(*value);                                                                                           \
+    }
+#define OF_MASK(name)                                                                                                  \
+    ABTOMP_API int name##_(const int *number, void **mask);                                                            \
+    int name##_(const int *number, void **mask)                                                                        \
+    {                                                                                                                  \
+        return name(*number, mask);                                                                                    \
+    }
+
+SAME(void, kmp_create_affinity_mask, (void **));
+SAME(void, kmp_destroy_affinity_mask, (void **));
+SAME(int, kmp_set_affinity, (void **));
+SAME(int, kmp_get_affinity, (void **));
+SAME(int, kmp_get_affinity_max_proc, (void));
+SAME(int, kmp_get_blocktime, (void));
+SAME(int, kmp_get_library, (void));
+SAME(int, kmp_get_num_known_threads, (void));
+SAME(int, kmp_get_stacksize, (void));
+SAME(size_t, kmp_get_stacksize_s, (void));
+SAME(void, kmp_set_library_serial, (void));
+SAME(void, kmp_set_library_throughput, (void));
+SAME(void, kmp_set_library_turnaround, (void));
+SAME(void, kmp_set_warnings_off, (void));
+SAME(void, kmp_set_warnings_on, (void));
+BY_ADDRESS(void *, kmp_malloc, size_t)
+BY_ADDRESS(void, kmp_set_blocktime, int)
+BY_ADDRESS(void, kmp_set_disp_num_buffers, int)
+BY_ADDRESS(void, kmp_set_library, int)
+BY_ADDRESS(void, kmp_set_stacksize, int)
+BY_ADDRESS(void, kmp_set_stacksize_s, size_t)
+OF_MASK(kmp_get_affinity_mask_proc)
+OF_MASK(kmp_set_affinity_mask_proc)
+OF_MASK(kmp_unset_affinity_mask_proc)
