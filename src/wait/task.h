@@ -13,6 +13,9 @@ enum { ABTI_TASK_UNKNOWN = 0 };
 /* The number of the calling native thread. */
 int abti_task_self(void);
 
+/* The native mutex that the thread sleeps for, without a deadline, and has locked itself; 0: none that is known. */
+uintptr_t abti_task_own_mutex(int task);
+
 /* Visits all native threads of this process. False: the system does not tell them, or there is no memory. */
 bool abti_task_walk(void (*visit)(int task, void *arg), void *arg);
 

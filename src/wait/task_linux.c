@@ -13,8 +13,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "os/module.h"
 #include "os/annotate.h"
+#include "os/module.h"
+#include "os/peek.h"
 #include "wait/pause.h"
 
 int abti_task_self(void)
@@ -45,6 +46,34 @@ static uintptr_t sleeps_at(int task)
     unsigned long pc;
     const char *at = read_of_task(task, "syscall", text, sizeof(text)) ? strrchr(text, ' ') : NULL;
     return at && sscanf(at, " %lx", &pc) == 1 ? pc : 0;
+}
+
+/* The word that the thread waits for in the system, without a deadline; 0: none that is known. */
+static uintptr_t futex_of(int task)
+{
+    enum { COMMAND = 0x7f }; /* of which FUTEX_WAIT is 0 */
+    char text[512];
+    long call;
+    unsigned long word, op, value, deadline;
+    if (!read_of_task(task, "syscall", text, sizeof(text)) ||
+        sscanf(text, "%ld %lx %lx %lx %lx", &call, &word, &op, &value, &deadline) != 5)
+        return 0;
+    return call == SYS_futex && (op & COMMAND) == 0 && deadline == 0 ? word : 0;
+}
+
+/*
+ * A mutex of the GNU C library begins with its lock, 2 when somebody waits, a count, and the number of the thread that
+ * has it. Where a mutex looks different none is found. The thread may have gone on meanwhile: so it is asked twice.
+ */
+uintptr_t abti_task_own_mutex(int task)
+{
+    int saved_errno = errno;
+    int words[3];
+    uintptr_t mutex = futex_of(task);
+    bool is = mutex && abti_peek(words, (const void *)mutex, sizeof(words)) && words[0] == 2 && words[2] == task &&
+              futex_of(task) == mutex;
+    errno = saved_errno;
+    return is ? mutex : 0;
 }
 
 bool abti_task_walk(void (*visit)(int task, void *arg), void *arg)

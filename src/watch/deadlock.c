@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/deadlock.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "unit/joining.h"
 #include "wait/guest.h"
 #include "wait/pause.h"
+#include "wait/task.h"
 #include "watch/dumpsignal.h"
 #include "watch/mark.h"
 #include "watch/registry.h"
@@ -397,6 +399,66 @@ static bool tell_deadlock(const struct deadlock_look *look, enum verdict verdict
     return dead;
 }
 
+/* --- Native mutexes --- */
+
+/* A native thread that sleeps for a mutex which it has locked itself: a unit did that waits elsewhere now. */
+static struct relock {
+    int task, rank; /* of the thread; of its stream, or ABTI_NO_RANK */
+    uintptr_t mutex;
+    unsigned looks; /* that have found just that */
+} relock;
+
+static void look_at_task(int task, void *found_)
+{
+    struct relock *found = found_;
+    uintptr_t mutex = found->mutex ? 0 : abti_task_own_mutex(task);
+    if (mutex)
+        *found = (struct relock){.task = task, .rank = ABTI_NO_RANK, .mutex = mutex};
+}
+
+/* True: there is one, it has stood there for some looks, and that has not been told. */
+static bool find_relock(void)
+{
+    struct relock found = {0};
+    (void)abti_task_walk(look_at_task, &found);
+    if (found.mutex && found.task == relock.task && found.mutex == relock.mutex)
+        found.looks = relock.looks + 1;
+    relock = found;
+    return found.mutex && found.looks == STEADY_LOOKS;
+}
+
+/* One of the stream: what runs there, or has waited there before. */
+static bool tell_unit_of_relock(const struct abti_unit_note *note, void *lines)
+{
+    char name[ABTI_NAME_ROOM];
+    bool runs = note->state == ABT_THREAD_STATE_RUNNING;
+    if (note->kind == ABTI_KIND_MAIN_SCHED || note->rank != relock.rank || (!runs && note->wait == ABTI_WAIT_NOTHING))
+        return true;
+    if (runs)
+        fprintf(stderr, "libabt:   %s runs there\n", abti_registry_name(name, note));
+    else
+        abti_waits_print(stderr, note);
+    return ++*(unsigned *)lines < MAX_LINES;
+}
+
+static void tell_relock(void)
+{
+    unsigned lines = 0;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        if (abti_load_relaxed(&es->own.task) == relock.task) /* relaxed: it sleeps */
+            relock.rank = es->rank;
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    flockfile(stderr);
+    fprintf(stderr, "libabt: deadlock: native thread %d waits for native mutex %#" PRIxPTR ", which it has itself\n",
+            relock.task, relock.mutex);
+    if (relock.rank != ABTI_NO_RANK)
+        abti_registry_walk(tell_unit_of_relock, &lines);
+    fputs("libabt:   (whoever locks a native mutex must not wait in the library before the unlock)\n", stderr);
+    funlockfile(stderr);
+}
+
 uint64_t abti_deadlock_look(uint64_t now_ns)
 {
     enum { SHARE = 10 };
@@ -410,6 +472,10 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
     abti_registry_walk(look_at_unit, &look);
     bool dead = tell_deadlock(&look, deadlock_judge(&look));
     abti_waits_fini(&look.waits);
+    if (find_relock()) {
+        tell_relock();
+        dead = true;
+    }
     if (dead && check == ABTI_DEADLOCK_ABORT)
         abort();
     /* Of very many units a look takes long: the thread then sleeps ten times as long. */

@@ -707,6 +707,63 @@ static void forks(void)
     must(ABT_finalize());
 }
 
+/* --- Native mutexes --- */
+
+static pthread_mutex_t native_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Holds it while it waits for what comes later. */
+static void wait_with_native(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&native_mutex);
+    must(ABT_eventual_wait(eventual, NULL));
+    pthread_mutex_unlock(&native_mutex);
+}
+
+static void take_native(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&native_mutex);
+    pthread_mutex_unlock(&native_mutex);
+}
+
+static void set_eventual(void *arg)
+{
+    (void)arg;
+    must(ABT_eventual_set(eventual, NULL, 0));
+}
+
+static void native_mutex_of_unit(void)
+{
+    begin();
+    threads[0] = make(wait_with_native, NULL);
+    threads[1] = make(take_native, NULL);
+    threads[2] = make(set_eventual, NULL);
+    must(ABT_thread_free_many(3, threads));
+}
+
+static void *keep_native(void *arg)
+{
+    pthread_mutex_lock(&native_mutex);
+    pthread_barrier_wait(arg);
+    nap_ms(1500);
+    pthread_mutex_unlock(&native_mutex);
+    return NULL;
+}
+
+/* The stream waits for a mutex that another thread has. */
+static void native_mutex_of_thread(void)
+{
+    pthread_t thread;
+    pthread_barrier_t locked;
+    pthread_barrier_init(&locked, NULL, 2);
+    begin();
+    pthread_create(&thread, NULL, keep_native, &locked);
+    pthread_barrier_wait(&locked);
+    run_many(2, take_native);
+    pthread_join(thread, NULL);
+}
+
 #define ON "ABT_DEADLOCK_CHECK=1"
 #define ABORT "ABT_DEADLOCK_CHECK=abort"
 #define NAME "(primary )?ULT [0-9]+( \\([^)]*\\))?"
@@ -784,6 +841,13 @@ static const struct child children[] = {
      {"deadlock: 1 unit is blocked", "ULT .* waits for mutex 0x[0-9a-f]+ held by native thread [0-9]+",
       "native thread [0-9]+ waits for mutex 0x[0-9a-f]+ held by primary ULT"},
      SIGABRT},
+    {"a native mutex held in a wait",
+     ABORT,
+     native_mutex_of_unit,
+     {"deadlock: native thread [0-9]+ waits for native mutex 0x[0-9a-f]+, which it has itself",
+      "ULT [0-9]+ .* waits for eventual 0x"},
+     SIGABRT},
+    {"a native mutex that another thread has: nothing is told", ABORT, native_mutex_of_thread, {NULL}, 0},
     {"a pool without a scheduler", ON, in_no_scheds_pool, {"deadlock", "is ready in pool [0-9]+, which no sched"}, -1},
     {"in ABT_finalize", ON, at_finalize, {"deadlock", NAME}, -1},
     {"on another stream", ON, other_stream, {"deadlock", NAME " waits for eventual 0x"}, -1},

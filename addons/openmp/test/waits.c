@@ -6,8 +6,12 @@
 #include <abt.h>
 #include <abtio.h>
 #include <omp.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "must.h"
@@ -275,6 +279,49 @@ static void shares_of_streams(void)
     is_int(counts[1], counts[0], "it has as many members as that");
 }
 
+/* Who holds a native mutex waits, and another task of its thread wants that. */
+static void take_native(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < TASKS; i++) {
+#pragma omp task
+        {
+            pthread_mutex_lock(&mutex);
+            must(ABTX_self_sleep(US));
+            pthread_mutex_unlock(&mutex);
+        }
+    }
+}
+
+/* The check for deadlocks tells it, and ends the program. */
+static void native_mutexes(void)
+{
+    char text[4096];
+    size_t len = 0;
+    ssize_t got;
+    int ends[2], status = 0;
+    if (pipe(ends) != 0)
+        bail_out("no pipe");
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("ABT_DEADLOCK_CHECK", "abort", 1);
+        alarm(100);
+        dup2(ends[1], STDERR_FILENO);
+        take_native();
+        _exit(0);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], text + len, sizeof(text) - 1 - len)) > 0)
+        len += (size_t)got;
+    text[len] = '\0';
+    close(ends[0]);
+    ok(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
+       "a native mutex held in such a wait ends the program under the check for deadlocks");
+    ok(strstr(text, "waits for native mutex"), "which tells it");
+}
+
 /* A thread that has no tasks is none of libabt's. One that has some is a stream from then on. */
 static void streams(void)
 {
@@ -308,6 +355,7 @@ int main(void)
 {
     watchdog_begin(0);
     unsetenv("OMP_NUM_THREADS"); /* it has not been read yet */
+    native_mutexes();
     streams();
     omp_init_lock(&lock);
     omp_init_nest_lock(&nest_lock);
