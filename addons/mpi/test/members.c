@@ -1,14 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Members of an OpenMP region call MPI, at first as native threads, and then, since they have tasks, as streams; and
- * then the process calls MPI_Finalize. The driver of libabtmpi is on the streams; their threads sleep by then, between
- * regions.
+ * Members of an OpenMP region call MPI, as streams, since MPI lets all threads call: while one waits its thread takes
+ * tasks, also the first one. Then the process calls MPI_Finalize. The driver of libabtmpi is on the streams; their
+ * threads sleep by then, between regions.
  */
 #include <omp.h>
 
 #include "job.h"
 
 enum { MEMBERS = 4, ROUNDS = 3 };
+
+/* Member 1 waits for a message that a task sends, and the other one is busy until that is done. */
+static int receive_from_task(void)
+{
+    int done = 0, in = 0;
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 1) {
+        MPI_Recv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    } else {
+#pragma omp task shared(done)
+        {
+            int out = 5;
+            MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+#pragma omp atomic write
+            done = 1;
+        }
+        for (int seen = 0; !seen;) {
+#pragma omp atomic read
+            seen = done;
+        }
+    }
+    return in;
+}
 
 int main(void)
 {
@@ -17,6 +40,7 @@ int main(void)
     job_begin("1");
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
     job_know();
+    is_int(receive_from_task(), 5, "the thread of a member that waits takes tasks, though it has had none");
     for (int round = 0; round < ROUNDS; round++) {
 #pragma omp parallel num_threads(MEMBERS) reduction(+ : wrong)
         {

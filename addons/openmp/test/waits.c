@@ -322,7 +322,39 @@ static void native_mutexes(void)
     ok(strstr(text, "waits for native mutex"), "which tells it");
 }
 
-/* A thread that has no tasks is none of libabt's. One that has some is a stream from then on. */
+/* One of two members has had no tasks, and waits. Its thread is the only one that is left for what it waits for. */
+static void *member_without_tasks(void *arg)
+{
+    int done = 0;
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 1) {
+        wait_for(0);
+    } else {
+#pragma omp task shared(done)
+        {
+            set(0);
+#pragma omp atomic write
+            done = 1;
+        }
+        for (int seen = 0; !seen; usleep(US)) {
+#pragma omp atomic read
+            seen = done;
+        }
+    }
+    ok(done, "the thread of a member that waits takes tasks, though it has had none");
+    return arg;
+}
+
+static void waits_without_tasks(void)
+{
+    pthread_t root; /* whose members are new */
+    begin(1);
+    pthread_create(&root, NULL, member_without_tasks, NULL);
+    pthread_join(root, NULL);
+    end(1);
+}
+
+/* As long as nobody has set up libabt a thread that has no tasks is no stream. */
 static void streams(void)
 {
     int before = 0, after = 0;
@@ -362,6 +394,7 @@ int main(void)
     omp_set_max_active_levels(2);
     must(ABT_init(0, NULL)); /* the thread is a stream of the program */
     shares_of_streams();
+    waits_without_tasks();
     all(2);
     all(4);
     must(ABT_finalize());

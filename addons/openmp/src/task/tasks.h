@@ -388,6 +388,10 @@ bool abtomp_tasks_are_over(struct abtomp_team *team);
  * program's: until the region ends.
  */
 void abtomp_post_begin(struct abtomp_tasks *own);
+
+/* A member begins a region, and has had no tasks: if it may wait unseen, its stream is to take those of others. */
+void abtomp_expect_waits(struct abtomp_member *me);
+
 void abtomp_guest_end(struct abtomp_tasks *own);
 
 /* Waits until the member has no reliefs. `docked` is that of its wait, if it has left the region. */

@@ -305,6 +305,8 @@ void abtomp_member_begin(struct abtomp_member *me)
     struct abtomp_tasks *tasks = atomic_load_explicit(&me->tasks, memory_order_relaxed);
     if (tasks)
         abtomp_tasks_begin(tasks);
+    else
+        abtomp_expect_waits(me);
     if (ABTOMP_UNLIKELY(me->team->reductions != NULL))
         abtomp_group_begin(me, me->team->reductions);
     if (ABTOMP_UNLIKELY(abtomp_env.places_members))
