@@ -20,6 +20,7 @@ static int visit(void *arg)
     must(unsetenv("ABT_CHECK"));         /* the test may be run with these */
     must(unsetenv("ABT_TEST_SECONDS"));
     must(unsetenv("ABT_DELAYS_SEED"));
+    must(unsetenv("ABT_FUZZ_SEED"));
     for (const char *const *s = v->settings; *s; s += 2)
         must(setenv(s[0], s[1], 1));
     if (before_init)
