@@ -119,11 +119,17 @@ bool abti_vm_guard(void *ptr, size_t size)
     return done;
 }
 
-/* The kernel reads the name of a file there, and says so instead of faulting. */
+/* The kernel reads the byte, for a pipe, and says so instead of faulting. Where no pipe can be had it is taken to
+ * fault. */
 bool abti_vm_faults(const void *byte)
 {
-    int saved_errno = errno;
-    bool fault = access(byte, F_OK) != 0 && errno == EFAULT;
+    int saved_errno = errno, ends[2];
+    bool fault = true;
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        fault = write(ends[1], byte, 1) < 0;
+        close(ends[0]);
+        close(ends[1]);
+    }
     errno = saved_errno;
     return fault;
 }
