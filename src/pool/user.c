@@ -318,13 +318,6 @@ static void end_call(void)
         abti_annotate_release(abti_es_self);
 }
 
-#define ORDERED_CALL(pool, call)                                                                                       \
-    ({                                                                                                                 \
-        __auto_type call_result = begin_call(pool)->call;                                                              \
-        end_call();                                                                                                    \
-        call_result;                                                                                                   \
-    })
-
 static void ordered_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     begin_call(pool)->push(pool, unit, context);
@@ -337,45 +330,23 @@ static void ordered_push_many(abti_pool *pool, abti_unit *const *units, size_t n
     end_call();
 }
 
-static abti_unit *ordered_pop(abti_pool *pool, ABT_pool_context context)
-{
-    return ORDERED_CALL(pool, pop(pool, context));
-}
+#define ORDERED(type, name, parameters, ...)                                                                           \
+    static type ordered_##name parameters                                                                              \
+    {                                                                                                                  \
+        type result = begin_call(pool)->name(__VA_ARGS__);                                                             \
+        end_call();                                                                                                    \
+        return result;                                                                                                 \
+    }
 
-static size_t ordered_pop_many(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context)
-{
-    return ORDERED_CALL(pool, pop_many(pool, units, len, context));
-}
-
-static abti_unit *ordered_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
-{
-    return ORDERED_CALL(pool, pop_wait(pool, secs, context));
-}
-
-static abti_unit *ordered_pop_timedwait(abti_pool *pool, double wtime)
-{
-    return ORDERED_CALL(pool, pop_timedwait(pool, wtime));
-}
-
-static bool ordered_is_empty(abti_pool *pool)
-{
-    return ORDERED_CALL(pool, is_empty(pool));
-}
-
-static size_t ordered_size(abti_pool *pool)
-{
-    return ORDERED_CALL(pool, size(pool));
-}
-
-static int ordered_remove(abti_pool *pool, abti_unit *unit)
-{
-    return ORDERED_CALL(pool, remove(pool, unit));
-}
-
-static ABT_unit ordered_create_unit(abti_pool *pool, abti_unit *unit)
-{
-    return ORDERED_CALL(pool, create_unit(pool, unit));
-}
+ORDERED(abti_unit *, pop, (abti_pool * pool, ABT_pool_context context), pool, context)
+ORDERED(size_t, pop_many, (abti_pool * pool, abti_unit **units, size_t len, ABT_pool_context context), pool, units, len,
+        context)
+ORDERED(abti_unit *, pop_wait, (abti_pool * pool, double secs, ABT_pool_context context), pool, secs, context)
+ORDERED(abti_unit *, pop_timedwait, (abti_pool * pool, double wtime), pool, wtime)
+ORDERED(bool, is_empty, (abti_pool * pool), pool)
+ORDERED(size_t, size, (abti_pool * pool), pool)
+ORDERED(int, remove, (abti_pool * pool, abti_unit *unit), pool, unit)
+ORDERED(ABT_unit, create_unit, (abti_pool * pool, abti_unit *unit), pool, unit)
 
 static void ordered_free_unit(abti_pool *pool, ABT_unit handle)
 {
