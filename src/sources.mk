@@ -62,7 +62,6 @@ abt_sources = \
 	src/watch/stranded.c \
 	src/watch/unwind.c \
 	src/run/create.c \
-	src/run/revive.c \
 	src/fork/fork.c \
 	src/fork/deque.c \
 	src/fork/workers.c \
@@ -132,10 +131,8 @@ abt_sources = \
 	src/run/child.c \
 	src/run/end.c \
 	src/run/join.c \
-	src/run/lone.c \
 	src/run/migrate.c \
 	src/run/publish.c \
-	src/run/row.c \
 	src/run/yield.c \
 	src/stream/affinity.c \
 	src/stream/dock.c \
@@ -159,7 +156,6 @@ abt_sources = \
 	src/stream/source_search.c \
 	src/stream/xstream.c \
 	src/run/annotated.c \
-	src/run/observed.c \
 	src/run/switch.c \
 	src/sync/barrier.c \
 	src/sync/cond.c \
@@ -196,7 +192,6 @@ abt_sources = \
 	src/wait/group.c \
 	src/wait/guest.c \
 	src/wait/native.c \
-	src/wait/pause.c \
 	src/wait/sleeper.c \
 	src/wait/task_linux.c \
 	src/wait/threadword.c \

@@ -6,7 +6,6 @@
 #include "run/sched.h"
 #include "rt/handle.h"
 #include "run/join.h"
-#include "run/lone.h"
 
 static int as_task(int code)
 {

@@ -7,7 +7,7 @@
 #include "run/sched.h"
 #include "rt/handle.h"
 #include "run/block.h"
-#include "run/lone.h"
+#include "run/join.h"
 #include "run/row.h"
 #include "run/yield.h"
 #include "stream/events.h"

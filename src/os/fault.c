@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "os/passon.h"
 #include "os/vm.h"
 
 /* What a handler, ours or the user's, may need beyond the frame of the signal, which grows with the vector units. */

@@ -6,7 +6,9 @@
 #ifndef ABTI_OS_FAULT_H
 #define ABTI_OS_FAULT_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include "base/compiler.h"
 
 /*
  * It only says something about the fault at that address, at which the thread was as `ucontext` says. Called in the
@@ -37,5 +39,17 @@ void abti_fault_stack_forget(void);
 void abti_fault_enter(void *stack);
 /* It no longer does. */
 void abti_fault_leave(void *stack);
+
+/*
+ * Passes a signal on to `before`, the handler that was there before the caller's. A default action is not taken.
+ * Async-signal-safe.
+ */
+ABTI_INLINE void abti_pass_on(const struct sigaction *before, int number, siginfo_t *info, void *context)
+{
+    if (before->sa_flags & SA_SIGINFO)
+        before->sa_sigaction(number, info, context);
+    else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
+        before->sa_handler(number);
+}
 
 #endif

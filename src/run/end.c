@@ -22,7 +22,6 @@
 #include "rt/rt.h"
 #include "run/block.h"
 #include "run/row.h"
-#include "run/observed.h"
 
 /* --- Leaving --- */
 

@@ -87,6 +87,10 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
 int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 int abti_start_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 
+/* The calling unit, es->tool.before, has ended and leaves its stack for good, for one where `to` goes on or starts. */
+void abti_depart_observed(abti_unit *to) ABTI_NO_SANITIZE;
+void abti_depart_to_start_observed(abti_unit *to) ABTI_NO_SANITIZE;
+
 /* Switches between units that have their state set. `after` may be NULL. */
 ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wait/native.h"
 
+#include <errno.h>
+#include <time.h>
 #include "arch/cpu.h"
 #include "base/assert.h"
 #include "wait/sleeper.h"
@@ -24,4 +26,16 @@ bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns)
     for (bool in_time = true; !abti_native_is_woken(word) && in_time;)
         in_time = abti_word_wait(word, ABTI_ASLEEP, deadline_ns);
     return abti_native_is_woken(word);
+}
+
+void abti_pause(uint64_t ns)
+{
+    const uint64_t second = 1000000000;
+    (void)nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / second), .tv_nsec = (long)(ns % second)}, NULL);
+}
+
+void abti_pause_for(sem_t *posted)
+{
+    while (sem_wait(posted) != 0 && errno == EINTR)
+        ;
 }

@@ -3,6 +3,7 @@
 #ifndef ABTI_WAIT_NATIVE_H
 #define ABTI_WAIT_NATIVE_H
 
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,5 +24,14 @@ bool abti_native_is_woken(_Atomic(uint32_t) *word);
  * wake.
  */
 bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns);
+
+/*
+ * Waits of the library's own helper threads, which run no units and are in no hurry: sleeps for so long, or until a
+ * signal's handler has run. A signal handler may call it.
+ */
+void abti_pause(uint64_t ns);
+
+/* Sleeps until the semaphore is posted, which a signal handler may do. */
+void abti_pause_for(sem_t *posted);
 
 #endif

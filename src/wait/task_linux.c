@@ -16,7 +16,7 @@
 #include "os/annotate.h"
 #include "os/module.h"
 #include "os/peek.h"
-#include "wait/pause.h"
+#include "wait/native.h"
 
 int abti_task_self(void)
 {

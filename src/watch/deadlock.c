@@ -14,7 +14,7 @@
 #include "rt/rt.h"
 #include "unit/joining.h"
 #include "wait/guest.h"
-#include "wait/pause.h"
+#include "wait/native.h"
 #include "wait/task.h"
 #include "watch/dumpsignal.h"
 #include "watch/mark.h"

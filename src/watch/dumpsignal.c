@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include "os/clock.h"
-#include "os/passon.h"
+#include "os/fault.h"
 #include "rt/rt.h"
 #include "stream/helper.h"
-#include "wait/pause.h"
+#include "wait/native.h"
 #include "watch/stackdump.h"
 
 /* So long a stream may take to look at events, or it is late. */

@@ -13,7 +13,7 @@
 #include "rt/rt.h"
 #include "watch/trace.h"
 #include "unit/unit.h"
-#include "wait/pause.h"
+#include "wait/native.h"
 #include "watch/registry.h"
 
 /* How many are reported. Of what there is more only the number is. */

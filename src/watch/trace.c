@@ -13,7 +13,7 @@
 #include "rt/rt.h"
 #include "stream/helper.h"
 #include "unit/unit.h"
-#include "wait/pause.h"
+#include "wait/native.h"
 
 enum { RING = 1 << 15, WRITE_PERIOD_NS = 10000000, SETTLE_NS = 1000000 };
 
