@@ -5,6 +5,8 @@
 # itself is there, and the library's own names are links to it: programs that look for OpenMP among the loaded files, as
 # threadpoolctl does, go by the real name.
 abtompdir = $(libdir)/abtomp
+# The names by which programs of clang, and of Intel's compilers, ask for it.
+abtomp_links = libomp.so.5 libiomp5.so
 
 if HAVE_ABTOMP
 lib_LTLIBRARIES += libabtomp.la
@@ -67,7 +69,7 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/team/watch.c \
 	src/pool/thief_policy.c \
 	src/pool/thief_policy.h
-libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/openmp/src -I$(srcdir)/src \
+libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -Iaddons/openmp/src -I$(srcdir)/addons/openmp/src -I$(srcdir)/src \
 	$(abtomp_CPPFLAGS) $(addon_delays)
 if ASSERT
 libabtomp_la_CPPFLAGS += -DABTOMP_BUILD_ASSERT=1
@@ -77,17 +79,42 @@ libabtomp_la_LDFLAGS = -shared -version-info 1:0:0 -no-undefined -Wl,--as-needed
 	-Wl,--version-script=$(srcdir)/addons/openmp/src/gomp/abtomp.map '-Wl,-rpath,$$ORIGIN:$$ORIGIN/..' $(link_with_libabt)
 libabtomp_la_DEPENDENCIES = libabt.la addons/openmp/src/gomp/abtomp.map
 
+# Each GOMP_ and omp_ function has a second version, by which programs of clang ask for it. A file that defines some
+# includes a list of both versions of those. To make the list the file is compiled with an empty one.
+abtomp_versions = \
+	addons/openmp/src/api/affinity.versions.h \
+	addons/openmp/src/api/alloc.versions.h \
+	addons/openmp/src/api/api.versions.h \
+	addons/openmp/src/api/device.versions.h \
+	addons/openmp/src/api/lock.versions.h \
+	addons/openmp/src/gomp/loop.versions.h \
+	addons/openmp/src/gomp/region.versions.h \
+	addons/openmp/src/gomp/sections.versions.h \
+	addons/openmp/src/gomp/target.versions.h \
+	addons/openmp/src/gomp/task.versions.h
+$(libabtomp_la_OBJECTS): $(abtomp_versions)
+$(abtomp_versions): addons/openmp/src/gomp/abtomp.map addons/openmp/src/gomp/versions.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && : > $@ && \
+	  $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(libabtomp_la_CPPFLAGS) $(CPPFLAGS) $(libabtomp_la_CFLAGS) $(CFLAGS) -O0 \
+	    -fno-lto -w -S -o $@.s "$(srcdir)/$(@:.versions.h=.c)" && \
+	  $(AWK) -f $(srcdir)/addons/openmp/src/gomp/versions.awk $(srcdir)/addons/openmp/src/gomp/abtomp.map $@.s > $@.new && \
+	  mv $@.new $@ && rm -f $@.s
+CLEANFILES += $(abtomp_versions)
+
 # The name of the file that libtool makes.
 abtomp_file = $$(sed -n "s/^library_names='\([^ ]*\).*/\1/p" libabtomp.la)
 
 # The same beside the library that has been built, for the tests: a second name of the file, which libtool needs.
 all-local: .libs/abtomp/libgomp.so.1
 .libs/abtomp/libgomp.so.1: libabtomp.la
-	$(AM_V_GEN)$(MKDIR_P) .libs/abtomp && ln -f .libs/$(abtomp_file) $@ && touch $@
+	$(AM_V_GEN)$(MKDIR_P) .libs/abtomp && ln -f .libs/$(abtomp_file) $@ && touch $@ && \
+	for each in $(abtomp_links); do ln -sf libgomp.so.1 .libs/abtomp/$$each; done
 
 install-abtomp: install-libLTLIBRARIES
 	$(MKDIR_P) "$(DESTDIR)$(abtompdir)"
-	file=$(abtomp_file) && cd "$(DESTDIR)$(libdir)" && mv -f $$file abtomp/libgomp.so.1 && ln -s abtomp/libgomp.so.1 $$file
+	file=$(abtomp_file) && cd "$(DESTDIR)$(libdir)" && mv -f $$file abtomp/libgomp.so.1 && \
+	  ln -s abtomp/libgomp.so.1 $$file && \
+	  for each in $(abtomp_links); do ln -sf libgomp.so.1 abtomp/$$each; done
 
 # The tests are programs like any other: compiled with OpenMP, and linked with libgomp. They find libabtomp in its place.
 openmp_tests = \

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "api/routines.h"
+#include "api/affinity.versions.h"
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/routines.h"
+#include "api/alloc.versions.h"
 
 /* The keys and values of traits, and handles, by their numbers in the interface. */
 enum {

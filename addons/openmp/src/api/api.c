@@ -4,6 +4,7 @@
 
 #include <time.h>
 #include "api/routines.h"
+#include "api/api.versions.h"
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 

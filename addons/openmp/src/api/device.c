@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/routines.h"
+#include "api/device.versions.h"
 
 /* Devices: the host by its number, or as "initial device". */
 static bool is_host(int device)

@@ -8,6 +8,7 @@
 
 #include <abt.h>
 #include "api/routines.h"
+#include "api/lock.versions.h"
 
 /* The number of the task that owns it, or 0, and whether it may be waited for. */
 #define WAITED_FOR 0x80000000U
@@ -136,10 +137,8 @@ int omp_test_nest_lock(void *arg)
 
 /* ---- Fortran, and version OMP_1.0 -------------------------------------------------------------------------------- */
 
-/* The function `name` as it is in OMP_3.0, and the same as it is in OMP_1.0. What ends in _1_0 is local to the library.
- */
+/* The function `name`, which is in OMP_3.0, as it is in OMP_1.0, too. What ends in _1_0 is local to the library. */
 #define VERSIONS(type, name)                                                                                           \
-    __asm__(".symver " #name ", " #name "@@@OMP_3.0");                                                                 \
     ABTOMP_API type name##_1_0(void *lock);                                                                            \
     type name##_1_0(void *lock) __attribute__((alias(#name)));                                                         \
     __asm__(".symver " #name "_1_0, " #name "@OMP_1.0")

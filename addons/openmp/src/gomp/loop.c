@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include "gomp/gomp.h"
+#include "gomp/loop.versions.h"
 
 typedef unsigned long long ull;
 

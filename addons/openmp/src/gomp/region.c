@@ -7,6 +7,7 @@
 #include <string.h>
 #include "api/routines.h"
 #include "gomp/gomp.h"
+#include "gomp/region.versions.h"
 
 /* -- Regions -- */
 

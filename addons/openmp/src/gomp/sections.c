@@ -3,6 +3,7 @@
 #include "loop/share.h"
 
 #include "gomp/gomp.h"
+#include "gomp/sections.versions.h"
 
 static struct abtomp_loop sections_loop(unsigned count)
 {

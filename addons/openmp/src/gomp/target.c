@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "gomp/gomp.h"
+#include "gomp/target.versions.h"
 
 /* In the low byte of a kind: the data are copied. The byte above is the binary logarithm of their alignment. */
 enum { KIND_MASK = 0xff, KIND_FIRSTPRIVATE = 12, ALIGN_SHIFT = 8 };

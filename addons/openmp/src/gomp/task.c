@@ -3,6 +3,7 @@
 #include "task/tasks.h"
 
 #include "gomp/gomp.h"
+#include "gomp/task.versions.h"
 
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
                unsigned flags, void **depend, int priority, void *detach)
