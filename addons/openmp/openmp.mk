@@ -232,14 +232,15 @@ addons_openmp_test_kmp_LINK = $(openmp_test_link)
 addons_openmp_test_kmp_LDADD =
 kmp_program = addons/openmp/test/kmp$(EXEEXT)
 $(kmp_program): addons/openmp/test/kmp_library.so
-kmp_sources = addons/openmp/test/kmp_library.c addons/openmp/test/kmp_tasks.c
+kmp_sources = addons/openmp/test/kmp_library.c addons/openmp/test/kmp_mixed.c addons/openmp/test/kmp_tasks.c
+kmp_objects = $(kmp_sources:.c=.o)
 addons/openmp/test/kmp_library.so: $(kmp_sources) addons/openmp/test/kmp.h .libs/abtomp/libgomp.so.1
 	$(AM_V_CC)$(MKDIR_P) addons/openmp/test && rm -f $@ && if test $(host) = $(build) && command -v clang >/dev/null; then \
-	  for each in kmp_library kmp_tasks; do \
+	  for each in kmp_library kmp_mixed kmp_tasks; do \
 	    clang -O1 -fPIC -fopenmp -fopenmp-version=51 -c -o addons/openmp/test/$$each.o \
 	      $(srcdir)/addons/openmp/test/$$each.c || exit 1; done && \
-	  $(CC) -shared -o $@ addons/openmp/test/kmp_library.o addons/openmp/test/kmp_tasks.o .libs/abtomp/libgomp.so.1; fi
-CLEANFILES += addons/openmp/test/kmp_library.so addons/openmp/test/kmp_library.o addons/openmp/test/kmp_tasks.o
+	  $(CC) -shared -o $@ $(kmp_objects) .libs/abtomp/libgomp.so.1; fi
+CLEANFILES += addons/openmp/test/kmp_library.so $(kmp_objects)
 # This one binds a function when it is called first: that is never.
 addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)

@@ -32,6 +32,114 @@ static void run_inside(int (*of_team)(int num))
     is_int(wrong, 0, "constructs of clang in a region of gcc");
 }
 
+/* -- Constructs of gcc among those of clang -- */
+
+static const struct kmp_mixed *mixed;
+
+static void count_members(int *num)
+{
+#pragma omp atomic
+    *num += omp_get_num_threads();
+#pragma omp barrier
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp atomic
+        *num += 100 * omp_get_num_threads();
+    }
+}
+
+static void make_tasks(int *sum)
+{
+    for (int i = 0; i < 20; i++) {
+#pragma omp task
+        {
+#pragma omp atomic
+            *sum += 1;
+        }
+    }
+}
+
+static void make_and_wait(int *sum)
+{
+    make_tasks(sum);
+    mixed->wait_for_tasks();
+    if (*sum != 20)
+        *sum = -1000;
+    mixed->make_tasks(sum);
+#pragma omp taskwait
+}
+
+static void mix_teams(void)
+{
+    int num = 0, sum = 0;
+    omp_set_max_active_levels(2);
+    mixed->in_region(3, count_members, &num);
+    is_int(num, 3 * 3 + 3 * 2 * 200, "a region of gcc in one of clang");
+#pragma omp parallel num_threads(3)
+    for (int round = 0; round < 10; round++) {
+        mixed->in_loop(&sum);
+#pragma omp for schedule(dynamic) nowait
+        for (int i = 0; i < 20; i++) {
+#pragma omp atomic
+            sum += 1;
+        }
+    }
+    is_int(sum, 400, "loops of both without barriers");
+    mixed->set_num_threads(3);
+    is_int(omp_get_max_threads(), 3, "clang's number of threads is gcc's");
+    omp_set_num_threads(4);
+    is_int(mixed->get_max_threads(), 4, "gcc's number of threads is clang's");
+}
+
+static void mix_tasks(void)
+{
+    int sum = 0, group_sum = 0, own_sum = 0, value = 0, other = 0, seen = 0, other_seen = 0;
+#pragma omp parallel num_threads(3)
+    mixed->in_single(make_and_wait, &sum);
+    is_int(sum, 40, "tasks of each waited for by the other");
+#pragma omp parallel num_threads(3)
+#pragma omp single
+    {
+        mixed->in_group(make_tasks, &group_sum);
+        is_int(group_sum, 20, "tasks of gcc in a group of clang");
+#pragma omp taskgroup
+        mixed->make_tasks(&own_sum);
+        is_int(own_sum, 20, "tasks of clang in a group of gcc");
+        mixed->make_writer(&value);
+#pragma omp task depend(in : value) shared(seen, value)
+        seen = value;
+#pragma omp task depend(out : other) shared(other)
+        other = 8;
+        mixed->make_reader(&other, &other_seen);
+    }
+    is_int(seen, 7, "a task of gcc depends on one of clang");
+    is_int(other_seen, 8, "a task of clang depends on one of gcc");
+}
+
+static void mix_locks(void)
+{
+    int sum = 0, nested_sum = 0;
+    omp_lock_t lock;
+    omp_nest_lock_t nest_lock;
+    omp_init_lock(&lock);
+    omp_init_nest_lock(&nest_lock);
+#pragma omp parallel num_threads(4)
+    for (int i = 0; i < 1000; i++) {
+        mixed->add_locked(&lock, &sum);
+        omp_set_lock(&lock);
+        sum++;
+        omp_unset_lock(&lock);
+        omp_set_nest_lock(&nest_lock);
+        nested_sum++;
+        mixed->add_nested(&nest_lock, &nested_sum);
+        omp_unset_nest_lock(&nest_lock);
+    }
+    omp_destroy_lock(&lock);
+    omp_destroy_nest_lock(&nest_lock);
+    is_int(sum, 8000, "a lock of both");
+    is_int(nested_sum, 8000, "a lock of gcc that clang takes inside");
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -50,6 +158,10 @@ int main(int argc, char **argv)
         run(dlsym(library, "kmp_checks"));
         run(dlsym(library, "kmp_task_checks"));
         run_inside((int (*)(int))dlsym(library, "kmp_of_team"));
+        mixed = dlsym(library, "kmp_mixed");
+        mix_teams();
+        mix_tasks();
+        mix_locks();
     }
     return done_testing();
 }
