@@ -23,7 +23,7 @@ static pthread_t watcher_thread; /* while WATCHER_ON */
 /* Its lock is held by the thread while it looks. */
 static struct abti_helper watch_helper = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER)};
 
-static uint64_t look_locked(void)
+static uint64_t watch_locked(void)
 {
     abti_spin_lock(&watch_helper.working);
     uint64_t next = abti_deadlock_look(abti_clock_mono_ns());
@@ -34,7 +34,7 @@ static uint64_t look_locked(void)
 static void *watcher_main(void *arg)
 {
     (void)arg;
-    while (!abti_word_await_change(&watcher_state, WATCHER_ON, look_locked()))
+    while (!abti_word_await_change(&watcher_state, WATCHER_ON, watch_locked()))
         ;
     return NULL;
 }
