@@ -19,8 +19,8 @@
  *
  * - What is forked is joined in the same function, in the reverse order, before the function returns.
  * - A forker may block, yield and migrate. What it has forked may then be run by others.
- * - A task that was taken and waits for one that it has forked may go on on the stream that has run that one. A program's
- *   own ULT stays where it is, and so does a pinned one.
+ * - A task that was taken and waits for one that it has forked may go on on the stream that has run that one. The own
+ *   ULT of a program stays where it is, and so does a pinned one.
  * - Anybody may fork: what a tasklet or a thread outside of the library forks, it runs itself. So it is without memory.
  *
  * doc/fork-join.md says more. This header is C99 with the extensions of gcc and clang, and C++11.

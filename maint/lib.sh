@@ -35,6 +35,21 @@ quietly() { # quietly LOG COMMAND...
     return 1
 }
 
+# with_progress WHAT COMMAND...: runs a command, and prints meanwhile what the function WHAT says, in place on a terminal,
+# else each half a minute.
+with_progress() {
+    local what=$1 end='\n' every=30 shown status=0
+    shift
+    [ ! -t 1 ] || { end='\r' every=1; }
+    # shellcheck disable=SC2059
+    while sleep $every > /dev/null 2>&1 && kill -0 $$ 2> /dev/null; do printf "  %s$end" "$($what)"; done &
+    shown=$!
+    "$@" || status=$?
+    kill $shown 2> /dev/null || :
+    wait $shown 2> /dev/null || :
+    return $status
+}
+
 jobs() { nproc 2> /dev/null || echo 1; }
 
 # ---- What must be installed ------------------------------------------------------------------------------------------
