@@ -75,7 +75,7 @@ def straight(function):
 
 
 def plain(f):
-    return f"    if (abtmpi_call_is_plain())\n        return {f.real()};\n"
+    return f"    if (abtmpi_state_is_plain())\n        return {f.real()};\n"
 
 
 def ended(f, code):
@@ -166,7 +166,7 @@ def wait(f, by):
 
 
 def own(f, by):
-    return f"    return abtmpi_call_{f.name.lower()}({', '.join(f.args)});\n"
+    return f"    return abtmpi_own_{f.name.lower()}({', '.join(f.args)});\n"
 
 
 def persistent(f, by):
@@ -230,7 +230,8 @@ def main(table, out):
         "};\n\nextern struct abtmpi_real abtmpi_real;\n\n#endif\n")
     (out / "wrappers.c").write_text(
         "/* Made by generate.py from functions.tsv and mpi.h. */\n#include <stdlib.h>\n\n#include <real.h>\n"
-        "#include \"call.h\"\n#include \"fatal.h\"\n#include \"finish.h\"\n#include \"region.h\"\n\n" + "\n".join(code) +
+        "#include \"call.h\"\n#include \"fatal.h\"\n#include \"finish.h\"\n#include \"host.h\"\n"
+        "#include \"own.h\"\n#include \"region.h\"\n#include \"state.h\"\n\n" + "\n".join(code) +
         "\nstruct abtmpi_real abtmpi_real;\n\n__attribute__((constructor)) static void resolve(void)\n{\n" +
         "".join(f"    abtmpi_real.{name} = (__typeof__(P{full(name)}) *)abtmpi_next(\"P{full(name)}\");\n"
                 for name in sorted(real)) + "}\n")

@@ -14,10 +14,14 @@ mpi_sources = \
 	addons/mpi/src/finish.h \
 	addons/mpi/src/host.c \
 	addons/mpi/src/host.h \
+	addons/mpi/src/own.c \
+	addons/mpi/src/own.h \
 	addons/mpi/src/progress.c \
 	addons/mpi/src/progress.h \
 	addons/mpi/src/region.c \
 	addons/mpi/src/region.h \
+	addons/mpi/src/state.c \
+	addons/mpi/src/state.h \
 	addons/mpi/src/ucx.c
 mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/include -I$(srcdir)/addons/mpi/src $(addon_delays)
 if ASSERT

@@ -12,6 +12,7 @@
 #include "fatal.h"
 #include "finish.h"
 #include "progress.h"
+#include "state.h"
 
 typedef struct {
     abtmpi_wait wait; /* the first member: the engine knows only that */

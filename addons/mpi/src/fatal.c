@@ -8,8 +8,8 @@
 #include <abt.h>
 #include <real.h> /* made by generate.py */
 
-#include "call.h"
 #include "fatal.h"
+#include "state.h"
 
 static _Atomic(MPI_Errhandler) fatal_handler = MPI_ERRHANDLER_NULL;
 
@@ -47,7 +47,7 @@ static void fatal_abort(MPI_Comm comm, int code, const char *name)
  */
 static void fatal_handle(MPI_Comm *comm, int *code, ...)
 {
-    if (abtmpi_call_is_inside()) {
+    if (abtmpi_state_is_inside()) {
         fatal_code = *code;
         /* relaxed: the ULT that gets the code has been woken after this, or has called this. */
         atomic_store_explicit(&abtmpi_fatal_has_returned, true, memory_order_relaxed);
@@ -127,7 +127,7 @@ int abtmpi_fatal_end(abtmpi_fatal_call call, int code)
     MPI_Comm comm = call.comm == MPI_COMM_NULL ? MPI_COMM_WORLD : call.comm;
 
     /* relaxed: as above. */
-    if (abtmpi_call_is_off() || atomic_load_explicit(&fatal_handler, memory_order_relaxed) == MPI_ERRHANDLER_NULL ||
+    if (abtmpi_state_is_off() || atomic_load_explicit(&fatal_handler, memory_order_relaxed) == MPI_ERRHANDLER_NULL ||
         (!atomic_load_explicit(&abtmpi_fatal_has_returned, memory_order_relaxed) && !fatal_is_handler_of(call.comm)))
         return code;
     fatal_say(&call, code);

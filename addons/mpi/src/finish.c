@@ -12,6 +12,7 @@
 #include "fatal.h"
 #include "finish.h"
 #include "progress.h"
+#include "state.h"
 
 enum {
     FINISH_PARTS = 4,         /* requests for which there is room in the frame */
@@ -266,7 +267,7 @@ static int question_pause(const question *q, unsigned times, int64_t *pause)
     if (times > FINISH_YIELDS && *pause < FINISH_LONGEST)
         *pause += *pause / 8 + FINISH_FIRST;
     ABTX_self_sleep(*pause);
-    if (!abtmpi_call_is_off())
+    if (!abtmpi_state_is_off())
         return MPI_SUCCESS;
     fprintf(stderr, "libabtmpi: MPI_Finalize: a ULT still waits in %s\n", q->call);
     return MPI_ERR_OTHER;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdint.h>
@@ -8,6 +9,11 @@
 #include <abt.h>
 
 #include "host.h"
+
+void *abtmpi_next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
 
 /* The name of a companion's file begins so; that of libabtomp may be libgomp.so.1. */
 static bool host_is_companion(const char *path)

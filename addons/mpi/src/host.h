@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* The function of this name in the library that comes next in the order of the loader; NULL: there is none. */
+void *abtmpi_next(const char *name);
+
 /*
  * Who may call MPI in ULTs: nobody; members of OpenMP regions that libabtomp runs; the program, which is linked with
  * libabt, has called ABT_init or has set ABTMPI_ULTS=1.

@@ -7,9 +7,10 @@
 #include <time.h>
 
 #include "blocks.h"
-#include "call.h"
 #include "debug.h"
+#include "fatal.h"
 #include "progress.h"
+#include "state.h"
 
 enum {
     PROGRESS_LOOKS = 64, /* a ULT that is alone on its stream looks so often before it leaves it: some microseconds */
@@ -253,6 +254,7 @@ static void progress_abandon(progress_list *list)
 static bool progress_look(void)
 {
     abtmpi_look_begin();
+    (void)abtmpi_fatal_code(MPI_SUCCESS); /* as in abtmpi_enter */
     progress_take();
     progress_wake_late();
     if (progress_unfinished > 0)

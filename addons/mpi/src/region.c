@@ -13,6 +13,7 @@
 #include "host.h"
 #include "progress.h"
 #include "region.h"
+#include "state.h"
 
 enum {
     REGION_PAUSE_NS = 100000,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call.h"
 #include "host.h"
 
 typedef unsigned ucx_progress(void *worker);
