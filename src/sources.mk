@@ -54,7 +54,6 @@ abt_sources = \
 	src/watch/waits.c \
 	src/watch/top.c \
 	src/watch/topshot.c \
-	src/watch/watcher.c \
 	src/watch/registry.c \
 	src/watch/layout.c \
 	src/watch/registry_text.c \

@@ -48,12 +48,12 @@
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
 #include "wait/guest.h"
+#include "watch/deadlock.h"
 #include "watch/dumpsignal.h"
 #include "watch/info.h"
 #include "watch/layout.h"
 #include "watch/stranded.h"
 #include "watch/top.h"
-#include "watch/watcher.h"
 
 /* Guards the count of ABT_init calls and everything that the first and the last of them do, and what follows. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -269,7 +269,7 @@ static int runtime_init(bool primary)
              config->thread_stacksize, (int)config->stack_guard, config->max_num_xstreams);
     if (config->print_config)
         abti_info_print_config(stdout);
-    abti_watcher_start();
+    abti_deadlock_begin();
     abti_top_start();
     return ABT_SUCCESS;
 }
@@ -383,7 +383,7 @@ static void runtime_fini(abti_es *es)
         abti_tool_event_finish(es, es->main_unit); /* for traces and statistics; tools listen no more */
     bias_end();
     abti_top_stop();
-    abti_watcher_stop();
+    abti_deadlock_end();
     abti_unit_call_back(es->cur);
     abti_unit_call_back(es->main_unit);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/deadlock.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,10 +13,12 @@
 #include "os/module.h"
 #include "run/sched.h"
 #include "rt/rt.h"
+#include "stream/helper.h"
 #include "unit/joining.h"
 #include "wait/guest.h"
 #include "wait/native.h"
 #include "wait/task.h"
+#include "wait/word.h"
 #include "watch/dumpsignal.h"
 #include "watch/mark.h"
 #include "watch/registry.h"
@@ -459,12 +462,10 @@ static void tell_relock(void)
     funlockfile(stderr);
 }
 
-uint64_t abti_deadlock_look(uint64_t now_ns)
+/* When to look again. */
+static uint64_t deadlock_look(uint64_t now_ns)
 {
     enum { SHARE = 10 };
-    enum abti_deadlock_check check = abti_rt.config.deadlock_check;
-    if (check == ABTI_DEADLOCK_OFF)
-        return ABTI_CLOCK_NEVER;
     struct deadlock_look look = {.steady = true, .all_reported = true};
     look.num_joining = abti_joining_round(look.joining);
     for (unsigned i = 0; i < look.num_joining; i++)
@@ -476,9 +477,68 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
         tell_relock();
         dead = true;
     }
-    if (dead && check == ABTI_DEADLOCK_ABORT)
+    if (dead && abti_rt.config.deadlock_check == ABTI_DEADLOCK_ABORT)
         abort();
     /* Of very many units a look takes long: the thread then sleeps ten times as long. */
     uint64_t end = abti_clock_mono_ns(), took = (end - now_ns) * SHARE, period = (uint64_t)LOOK_MS * 1000000;
     return end + (took > period ? took : period);
+}
+
+/* --- The thread that looks --- */
+
+/*
+ *   NONE -> ON     by ABT_init, which then makes the thread
+ *   ON -> NONE     by the same, when it cannot be made, and in the child of a fork, which does not have it
+ *   ON -> ENDING   by ABT_finalize, which then awaits the end of the thread and stores NONE
+ */
+enum { WATCHER_NONE, WATCHER_ON, WATCHER_ENDING };
+
+static _Atomic(uint32_t) watcher_state;
+static pthread_t watcher_thread; /* while WATCHER_ON */
+
+static void forget_watcher(void)
+{
+    abti_store_relaxed(&watcher_state, WATCHER_NONE); /* relaxed: there is no other thread */
+}
+
+/* Its lock is held by the thread while it looks. */
+static struct abti_helper watch_helper = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER), .in_child = forget_watcher};
+
+static void *watcher_main(void *arg)
+{
+    (void)arg;
+    uint64_t next;
+    do {
+        abti_spin_lock(&watch_helper.working);
+        next = deadlock_look(abti_clock_mono_ns());
+        abti_spin_unlock(&watch_helper.working);
+    } while (!abti_word_await_change(&watcher_state, WATCHER_ON, next));
+    return NULL;
+}
+
+void abti_deadlock_begin(void)
+{
+    if (abti_rt.config.deadlock_check == ABTI_DEADLOCK_OFF)
+        return;
+    abti_guests_want(true);
+    /* relaxed, as below: the thread is made after it, and ends before it */
+    abti_store_relaxed(&watcher_state, WATCHER_ON);
+    errno = abti_helper_register(&watch_helper) ? abti_helper_start(&watcher_thread, watcher_main) : ENOMEM;
+    if (errno == 0)
+        return;
+    abti_store_relaxed(&watcher_state, WATCHER_NONE);
+    fprintf(stderr, "libabt: ABT_DEADLOCK_CHECK has no effect, there is no thread for it: %m\n");
+}
+
+void abti_deadlock_end(void)
+{
+    abti_guests_want(false);
+    /* relaxed, here as below: while there is no thread, the callers of this and of abti_deadlock_begin have the state
+     */
+    if (abti_load_relaxed(&watcher_state) == WATCHER_NONE)
+        return;
+    abti_store_release(&watcher_state, WATCHER_ENDING); /* release: pairs with the acquire in abti_word_await_change */
+    abti_futex_wake(&watcher_state);
+    pthread_join(watcher_thread, NULL);
+    abti_store_relaxed(&watcher_state, WATCHER_NONE);
 }

@@ -14,10 +14,12 @@
 #define ABTI_WATCH_DEADLOCK_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-/* A look, by the watch thread. When to look again; ABTI_CLOCK_NEVER: the check is off. */
-uint64_t abti_deadlock_look(uint64_t now_ns);
+/* At the end of ABT_init: makes the native thread that looks. When it cannot be made, that is reported on stderr. */
+void abti_deadlock_begin(void);
+
+/* When no unit runs any more but the primary ULT. On return the thread is gone. */
+void abti_deadlock_end(void);
 
 /* So many more wakers that the library does not know: as long as there are any, only cycles are reported. Any thread,
  * at any time. False: there would be fewer than none, and nothing has changed. */

@@ -4,15 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "idle/driver.h"
-#include "os/symbol.h"
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "unit/ledger.h"
-#include "watch/registry.h"
+#include "watch/waits.h"
 
 /* How often it is looked, and after how many looks blocked units are reported although others could still run. */
-enum { LOOK_NS = 1000000000, PATIENCE = 5, MOST_LINES = 50, NAME = 128 };
+enum { LOOK_NS = 1000000000, PATIENCE = 5, MOST_LINES = 50 };
 
 /* ABT_finalize's, which is called by one thread at a time. */
 static struct {
@@ -47,48 +45,13 @@ static bool count_unit(const struct abti_unit_note *note, void *arg)
     return true;
 }
 
-static void spell_func(void (*func)(void *), char name[NAME])
-{
-    (void)abti_symbol_text(name, NAME, (void *)(uintptr_t)func);
-}
-
-/* " (created by ULT 0x1 of work)", where that is known. */
-static void spell_creator(const abti_unit *unit, char text[2 * NAME])
-{
-    struct abti_ledger_note note;
-    char name[NAME];
-    text[0] = '\0';
-    if (!abti_ledger_on || !abti_ledger_find(unit, &note))
-        return;
-    if (note.creator.kind == ABTI_PARTY_PRIMARY || !note.creator.func) {
-        snprintf(text, 2 * NAME, " (created by %s)",
-                 note.creator.kind == ABTI_PARTY_PRIMARY ? "the primary ULT" : "a native thread");
-        return;
-    }
-    spell_func(note.creator.func, name);
-    snprintf(text, 2 * NAME, " (created by %p of %s)", note.creator.unit, name);
-}
-
 static bool print_stranded(const struct abti_unit_note *note, void *arg)
 {
     struct census *census = arg;
-    char name[NAME], creator[2 * NAME], owner[NAME] = "";
     if (!is_stranded(note) || census->lines == MOST_LINES)
         return census->lines < MOST_LINES;
     census->lines++;
-    spell_func(note->func, name);
-    spell_creator(note->unit, creator);
-    const char *kind = abti_registry_kind_name(note->kind);
-    if (note->wait == ABTI_WAIT_MUTEX && note->owner)
-        snprintf(owner, sizeof(owner), ", which %p has", (void *)note->owner);
-    if (note->wait == ABTI_WAIT_SUSPEND)
-        fprintf(stderr, "libabt:   %s %p of %s%s is suspended\n", kind, (void *)note->unit, name, creator);
-    else if (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE)
-        fprintf(stderr, "libabt:   %s %p of %s%s waits for the end of %p\n", kind, (void *)note->unit, name, creator,
-                note->object);
-    else
-        fprintf(stderr, "libabt:   %s %p of %s%s waits for %s %p%s\n", kind, (void *)note->unit, name, creator,
-                abti_registry_wait_name(note->wait), note->object, owner);
+    abti_waits_print(stderr, note);
     return true;
 }
 

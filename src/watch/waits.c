@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include "os/symbol.h"
 #include "unit/joining.h"
+#include "unit/ledger.h"
 #include "wait/guest.h"
 #include "watch/mark.h"
 
@@ -72,8 +74,23 @@ static void print_object(FILE *fp, const struct abti_unit_note *note)
         print_native_holder(fp, note->native_owner);
 }
 
+/* ", created by ULT 0x1234 (work at program+0x11d9)", while misuse is looked for. */
+static void print_creator(FILE *fp, const abti_unit *unit)
+{
+    struct abti_ledger_note note;
+    char place[ABTI_NAME_ROOM];
+    if (!abti_ledger_on || !abti_ledger_find(unit, &note))
+        return;
+    if (note.creator.kind == ABTI_PARTY_PRIMARY || !note.creator.func)
+        fprintf(fp, ", created by %s,",
+                note.creator.kind == ABTI_PARTY_PRIMARY ? "the primary ULT" : "a native thread");
+    else
+        fprintf(fp, ", created by ULT %p (%s),", note.creator.unit,
+                abti_symbol_place(place, sizeof(place), (void *)(uintptr_t)note.creator.func));
+}
+
 /* From `first` along those that it waits for, up to one that was there before, or waits for nobody. */
-static void print_chain(FILE *fp, const struct abti_unit_note *first)
+void abti_waits_print(FILE *fp, const struct abti_unit_note *first)
 {
     enum { MOST = 16 };
     abti_unit *seen[MOST];
@@ -82,6 +99,7 @@ static void print_chain(FILE *fp, const struct abti_unit_note *first)
     if (note.id == ABTI_NO_ID)
         note.id = (int64_t)abti_unit_id(note.unit);
     fprintf(fp, "libabt:   %s", abti_registry_name(name, &note));
+    print_creator(fp, note.unit);
     for (int num = 0; num < MOST; num++) {
         print_object(fp, &note);
         seen[num] = note.unit;
@@ -97,11 +115,6 @@ static void print_chain(FILE *fp, const struct abti_unit_note *first)
     if (first->waited_ns > 0)
         fprintf(fp, " (for %" PRIu64 " ms)", first->waited_ns / 1000000);
     fputc('\n', fp);
-}
-
-void abti_waits_print(FILE *fp, const struct abti_unit_note *note)
-{
-    print_chain(fp, note);
 }
 
 void abti_waits_print_natives(FILE *fp)
@@ -185,7 +198,7 @@ unsigned abti_waits_print_cycles(FILE *fp, const struct abti_waits *waits, bool 
         if (num++ == 0 && !part)
             fputs("libabt: deadlock: units wait for each other\n", fp);
         if (look_with_id(first->unit, &note))
-            print_chain(fp, &note);
+            abti_waits_print(fp, &note);
     }
     return num;
 }

@@ -4,9 +4,9 @@
  * run: ABT_CHECK=abort
  * exit: nonzero
  * says: libabt: ABT_finalize: 3 blocked work units, which the primary execution stream waits for
- * says: ULT 0x[0-9a-f]+ of .* \(created by the primary ULT\) is suspended
- * says: ULT 0x[0-9a-f]+ of .* \(created by the primary ULT\) waits for mutex 0x[0-9a-f]+, which 0x[0-9a-f]+ has
- * says: ULT 0x[0-9a-f]+ of .* \(created by the primary ULT\) waits for eventual 0x[0-9a-f]+
+ * says: ULT [0-9]+ \(suspends at .*\), created by the primary ULT, waits to be resumed
+ * says: ULT [0-9]+ \(locks at .*\), created by the primary ULT, waits for mutex 0x[0-9a-f]+ held by ULT
+ * says: ULT [0-9]+ \(waits at .*\), created by the primary ULT, waits for eventual 0x[0-9a-f]+
  */
 #include <abt.h>
 #include <unistd.h>
