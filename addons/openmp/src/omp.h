@@ -92,6 +92,14 @@
 /* Writes one line to stderr, then ends the program: for what OpenMP has no error code for. */
 __attribute__((noreturn, cold)) void abtomp_fail(const char *why);
 
+/* The memory that has been allocated: without it the program ends. */
+static inline void *abtomp_must_have(void *memory)
+{
+    if (ABTOMP_UNLIKELY(!memory))
+        abtomp_fail("out of memory");
+    return memory;
+}
+
 enum {
     ABTOMP_NUM_SHARES = 8,      /* that a team keeps: for members that are few work-sharing constructs apart */
     ABTOMP_MOST_MEMBERS = 32767 /* of a team: ABTOMP_GO_BITS, and SPREADS of relay.c */

@@ -23,9 +23,7 @@ enum { FLAG_NOWAIT = 1 };
 static void run_initial(void (*fn)(void *), void *data, int thread_limit)
 {
     struct abtomp_member *me = abtomp_self();
-    struct abtomp_team *team = abtomp_team_new(NULL);
-    if (!team)
-        abtomp_fail("out of memory");
+    struct abtomp_team *team = abtomp_must_have(abtomp_team_new(NULL));
     struct abtomp_member *initial = team->members[0];
     initial->icvs = abtomp_env.icvs;
     team->root.told = abtomp_root_threads(&abtomp_ancestor(me, 0)->team->root);
@@ -126,9 +124,7 @@ static void defer_target(void *to, void *from)
 {
     const struct target *target = from;
     size_t size = target->num * sizeof(target->addresses[0]);
-    struct deferred *deferred = malloc(sizeof(*deferred) + size);
-    if (!deferred)
-        abtomp_fail("out of memory");
+    struct deferred *deferred = abtomp_must_have(malloc(sizeof(*deferred) + size));
     deferred->fn = target->fn;
     deferred->thread_limit = target->thread_limit;
     if (size > 0)

@@ -67,9 +67,7 @@ void __kmpc_doacross_init(ident_t *at, int32_t gtid, int32_t num, const struct k
     (void)at;
     (void)gtid;
     struct abtomp_member *me = abtomp_self();
-    me->crossing = malloc(sizeof(*me->crossing));
-    if (!me->crossing)
-        abtomp_fail("out of memory");
+    me->crossing = abtomp_must_have(malloc(sizeof(*me->crossing)));
     *me->crossing = (struct abtomp_crossing){.dimensions = dimensions, .num = (uint32_t)num};
 }
 

@@ -16,24 +16,17 @@ struct abtomp_lazy {
     void *_Atomic copies[]; /* of each member, one after another; NULL: it has none. Set by the member */
 };
 
-static void *must_have(void *memory)
-{
-    if (!memory)
-        abtomp_fail("out of memory");
-    return memory;
-}
-
 void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data)
 {
     (void)gtid;
     struct abtomp_member *me = abtomp_self();
     int members = me->team->num;
     struct abtomp_lazy *lazy =
-        must_have(calloc(1, sizeof(*lazy) + (size_t)num * (size_t)members * sizeof(lazy->copies[0])));
+        abtomp_must_have(calloc(1, sizeof(*lazy) + (size_t)num * (size_t)members * sizeof(lazy->copies[0])));
     size_t size = (size_t)num * sizeof(lazy->of[0]);
     lazy->num = num;
     lazy->members = members;
-    lazy->of = memcpy(must_have(malloc(size > 0 ? size : 1)), data, size);
+    lazy->of = memcpy(abtomp_must_have(malloc(size > 0 ? size : 1)), data, size);
     if (!me->group)
         abtomp_group_begin(me, NULL);
     me->group->lazy = lazy;
@@ -44,7 +37,7 @@ void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data)
 void *__kmpc_task_reduction_init(int32_t gtid, int32_t num, void *data)
 {
     const struct kmp_old_reduction *old = data;
-    struct kmp_reduction *of = must_have(calloc((size_t)num + 1, sizeof(*of)));
+    struct kmp_reduction *of = abtomp_must_have(calloc((size_t)num + 1, sizeof(*of)));
     for (int32_t i = 0; i < num; i++)
         of[i] = (struct kmp_reduction){.shared = old[i].shared,
                                        .original = old[i].shared,
@@ -85,7 +78,7 @@ static void *get_copy(struct abtomp_lazy *lazy, int member, int32_t which)
     char *copy = copy_at(lazy, member, which);
     if (copy)
         return copy;
-    copy = must_have(aligned_alloc(64, (of->size + 64) & ~(size_t)63));
+    copy = abtomp_must_have(aligned_alloc(64, (of->size + 64) & ~(size_t)63));
     memset(copy, 0, of->size);
     if (of->init)
         of->init(copy, of->original);

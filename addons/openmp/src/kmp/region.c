@@ -70,9 +70,7 @@ static void take_args(struct call *call, va_list *args)
     if (ABTOMP_UNLIKELY(call->num > FEW)) {
         if (call->num > MOST)
             abtomp_fail("a region shares more variables than the library has room for: 256");
-        call->args = calloc(call->num <= MANY ? MANY : MOST, sizeof(call->args[0]));
-        if (!call->args)
-            abtomp_fail("out of memory");
+        call->args = abtomp_must_have(calloc(call->num <= MANY ? MANY : MOST, sizeof(call->args[0])));
     }
     for (int32_t i = 0; i < call->num; i++)
         call->args[i] = va_arg(*args, void *);

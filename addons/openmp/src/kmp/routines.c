@@ -43,9 +43,7 @@ void kmp_free(void *memory)
 
 static void *new_mask(void)
 {
-    cpu_set_t *mask = calloc(1, sizeof(*mask));
-    if (!mask)
-        abtomp_fail("out of memory");
+    cpu_set_t *mask = abtomp_must_have(calloc(1, sizeof(*mask)));
     return mask;
 }
 

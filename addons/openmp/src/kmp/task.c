@@ -97,9 +97,7 @@ static uintptr_t *list_dependences(uintptr_t *few, int32_t num, const struct kmp
                                    const struct kmp_depend *more)
 {
     size_t all = (size_t)num + (size_t)num_more;
-    uintptr_t *words = all <= FEW ? few : malloc((HEAD + all * WORDS_EACH) * sizeof(words[0]));
-    if (!words)
-        abtomp_fail("out of memory");
+    uintptr_t *words = all <= FEW ? few : abtomp_must_have(malloc((HEAD + all * WORDS_EACH) * sizeof(words[0])));
     uintptr_t *object = &words[HEAD + all];
     memset(words, 0, HEAD * sizeof(words[0]));
     words[1] = all;
@@ -176,9 +174,7 @@ void __kmpc_omp_task_begin_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
     (void)gtid;
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
-    made->frame = malloc(sizeof(*made->frame));
-    if (!made->frame)
-        abtomp_fail("out of memory");
+    made->frame = abtomp_must_have(malloc(sizeof(*made->frame)));
     abtomp_task_enter(me, abtomp_tasks_of(me), &made->task, made->frame);
 }
 
@@ -293,9 +289,7 @@ void __kmpc_taskloop_5(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
     size_t size = offsetof(struct part, program) + made->size;
-    struct part *part = aligned_alloc(16, (size + 15) & ~(size_t)15);
-    if (!part)
-        abtomp_fail("out of memory");
+    struct part *part = abtomp_must_have(aligned_alloc(16, (size + 15) & ~(size_t)15));
     part->step = (uint64_t)step;
     part->lower = (uint32_t)((char *)lower - (char *)task);
     part->upper = (uint32_t)((char *)upper - (char *)task);

@@ -34,13 +34,6 @@ static _Thread_local struct copy *copies;
 static pthread_key_t at_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void *must_have(void *memory)
-{
-    if (!memory)
-        abtomp_fail("out of memory");
-    return memory;
-}
-
 static void destroy_copies(void *unused)
 {
     (void)unused;
@@ -68,7 +61,7 @@ static struct variable *find_variable_locked(const void *data)
     while (variable && variable->data != data)
         variable = variable->next;
     if (!variable) {
-        variable = must_have(calloc(1, sizeof(*variable)));
+        variable = abtomp_must_have(calloc(1, sizeof(*variable)));
         variable->data = data;
         variable->next = variables;
         variables = variable;
@@ -95,7 +88,7 @@ static const struct variable *use_variable(const void *data, size_t size)
     struct variable *variable = find_variable_locked(data);
     if (!variable->image) {
         variable->size = size;
-        variable->image = memcpy(must_have(malloc(size > 0 ? size : 1)), data, size);
+        variable->image = memcpy(abtomp_must_have(malloc(size > 0 ? size : 1)), data, size);
     }
     abtomp_mutex_unlock(&lock);
     return variable;
@@ -103,7 +96,7 @@ static const struct variable *use_variable(const void *data, size_t size)
 
 static void *make_data(const struct variable *variable, void *data, size_t size)
 {
-    void *made = must_have(aligned_alloc(64, (size + 64) & ~(size_t)63));
+    void *made = abtomp_must_have(aligned_alloc(64, (size + 64) & ~(size_t)63));
     if (variable->construct)
         (void)variable->construct(made);
     else if (variable->copy)
@@ -116,7 +109,7 @@ static void *make_data(const struct variable *variable, void *data, size_t size)
 static struct copy *make_copy(void *data, size_t size)
 {
     const struct variable *variable = use_variable(data, size);
-    struct copy *copy = must_have(malloc(sizeof(*copy)));
+    struct copy *copy = abtomp_must_have(malloc(sizeof(*copy)));
     copy->of = variable;
     copy->data = gettid() == getpid() ? data : make_data(variable, data, size);
     (void)pthread_once(&once, make_key);

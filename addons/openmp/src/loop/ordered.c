@@ -69,9 +69,7 @@ struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int 
     const uint64_t *counts = loop->sink_counts;
     size_t size = sizeof(struct abtomp_doacross) + (size_t)num * sizeof(struct abtomp_position), line = 64;
     size_t all = (size + loop->num_sinks * sizeof(counts[0]) + line - 1) / line * line;
-    struct abtomp_doacross *doacross = aligned_alloc(_Alignof(struct abtomp_doacross), all);
-    if (!doacross)
-        abtomp_fail("out of memory");
+    struct abtomp_doacross *doacross = abtomp_must_have(aligned_alloc(_Alignof(struct abtomp_doacross), all));
     memset(doacross, 0, all);
     /* The program's counts are on the stack of one member. */
     uint64_t *copy = (uint64_t *)(void *)&doacross->at[num];

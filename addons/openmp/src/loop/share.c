@@ -108,9 +108,7 @@ static void later_grow(struct abtomp_later *later)
     enum { FIRST_ROOM = 16 };
     struct abtomp_later old = *later;
     later->room = old.room > 0 ? 2 * old.room : FIRST_ROOM;
-    later->ring = malloc(later->room * sizeof(later->ring[0]));
-    if (!later->ring)
-        abtomp_fail("out of memory");
+    later->ring = abtomp_must_have(malloc(later->room * sizeof(later->ring[0])));
     for (uint32_t i = 0; i < old.num; i++)
         *later_at(later, old.first + i) = *later_at(&old, old.first + i);
     free(old.ring);
@@ -120,9 +118,7 @@ static void later_grow(struct abtomp_later *later)
 static struct abtomp_share *add_later(struct abtomp_team *team, uint32_t construct)
 {
     struct abtomp_later *later = &team->later;
-    struct abtomp_share *share = share_new(team->num);
-    if (!share)
-        abtomp_fail("out of memory");
+    struct abtomp_share *share = abtomp_must_have(share_new(team->num));
     share->is_later = true;
     share->construct = construct;
     /* relaxed: the lock publishes it */
@@ -312,9 +308,7 @@ static void set_loop(struct abtomp_member *me, const struct abtomp_loop *loop)
 /* Memory for all members, of the size that *memory has, all zeros. */
 static void set_memory(struct abtomp_share *share, void **memory)
 {
-    share->memory = calloc(1, (uintptr_t)*memory);
-    if (!share->memory)
-        abtomp_fail("out of memory");
+    share->memory = abtomp_must_have(calloc(1, (uintptr_t)*memory));
 }
 
 void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop, uintptr_t *reductions, void **memory)

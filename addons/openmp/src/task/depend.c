@@ -31,13 +31,6 @@ struct abtomp_table {
     struct entry *entries;
 };
 
-static void *must_have(void *memory)
-{
-    if (!memory)
-        abtomp_fail("out of memory");
-    return memory;
-}
-
 /* -- Nodes -- */
 
 static void node_init(struct abtomp_node *node, struct abtomp_task *task)
@@ -68,7 +61,7 @@ void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node)
 
 struct abtomp_node *abtomp_node_apart(void)
 {
-    return must_have(malloc(sizeof(struct abtomp_node)));
+    return abtomp_must_have(malloc(sizeof(struct abtomp_node)));
 }
 
 /* acquire: pairs with the release in abtomp_depend_end: who waits for nothing sees what the task has done */
@@ -86,7 +79,7 @@ static void add_edge(struct abtomp_node *before, struct abtomp_node *node)
         if (before->num == before->capacity) {
             size_t size = before->capacity * sizeof(before->after[0]);
             bool is_own = before->after != before->first;
-            struct abtomp_node **after = must_have(realloc(is_own ? before->after : NULL, 2 * size));
+            struct abtomp_node **after = abtomp_must_have(realloc(is_own ? before->after : NULL, 2 * size));
             if (!is_own)
                 memcpy(after, before->first, size);
             before->after = after;
@@ -162,7 +155,7 @@ static void set_add(struct abtomp_tasks *own, struct set *set, struct abtomp_nod
         }
         if (set->num >= set->capacity / 2) {
             set->capacity = set->capacity > 0 ? 2 * set->capacity : 2;
-            set->nodes = must_have(realloc(set->nodes, set->capacity * sizeof(set->nodes[0])));
+            set->nodes = abtomp_must_have(realloc(set->nodes, set->capacity * sizeof(set->nodes[0])));
         }
     }
     set->nodes[set->num++] = node;
@@ -232,7 +225,7 @@ static void table_make_room(struct abtomp_tasks *own, struct abtomp_table *table
     drop_ended(own, table);
     if (4 * table->num >= old.capacity)
         table->capacity = old.capacity > 0 ? 2 * old.capacity : 8;
-    table->entries = must_have(calloc(table->capacity, sizeof(table->entries[0])));
+    table->entries = abtomp_must_have(calloc(table->capacity, sizeof(table->entries[0])));
     for (uint32_t i = 0; i < old.capacity; i++)
         if (old.entries[i].use != 0)
             *find_entry(table, old.entries[i].address) = old.entries[i];
@@ -360,7 +353,7 @@ bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **de
 {
     struct abtomp_task *parent = own->task;
     if (!parent->table)
-        parent->table = must_have(calloc(1, sizeof(*parent->table)));
+        parent->table = abtomp_must_have(calloc(1, sizeof(*parent->table)));
     node_init(task->node, task);
     struct uses uses = {own, parent->table, task->node, true};
     use_list(&uses, depend);

@@ -153,9 +153,7 @@ static void grow_box(struct abtomp_box *box)
 {
     enum { FIRST_ROOM = 16 };
     box->room = box->room > 0 ? 2 * box->room : FIRST_ROOM;
-    box->heap = realloc(box->heap, box->room * sizeof(box->heap[0]));
-    if (!box->heap)
-        abtomp_fail("out of memory");
+    box->heap = abtomp_must_have(realloc(box->heap, box->room * sizeof(box->heap[0])));
 }
 
 void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task)

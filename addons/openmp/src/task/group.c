@@ -15,9 +15,7 @@ enum { COUNT = 0, SIZE = 1, ALIGNMENT = 2, COPIES = 2, NEXT = 4, END = 6, VARIAB
 
 void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions)
 {
-    struct abtomp_group *group = malloc(sizeof(*group));
-    if (!group)
-        abtomp_fail("out of memory");
+    struct abtomp_group *group = abtomp_must_have(malloc(sizeof(*group)));
     *group = (struct abtomp_group){.outer = me->group,
                                    .reductions = reductions,
                                    .member = me,
@@ -59,9 +57,7 @@ static struct abtomp_copies *note_copies(const uintptr_t *reductions)
     size_t num = 0;
     for (const uintptr_t *each = reductions; each; each = (const uintptr_t *)each[NEXT])
         num++;
-    struct abtomp_copies *copies = malloc(sizeof(*copies) + num * sizeof(copies->of[0]));
-    if (!copies)
-        abtomp_fail("out of memory");
+    struct abtomp_copies *copies = abtomp_must_have(malloc(sizeof(*copies) + num * sizeof(copies->of[0])));
     copies->num = 0;
     for (const uintptr_t *each = reductions; each; each = (const uintptr_t *)each[NEXT]) {
         copies->of[copies->num].begin = each[COPIES];

@@ -93,9 +93,7 @@ static void ult_end(struct abtomp_ult *ult)
 /* A relief is put at the front of the list behind its lead. */
 static struct abtomp_tasks *relief_new(struct abtomp_tasks *lead)
 {
-    struct abtomp_member *me = aligned_alloc(_Alignof(struct abtomp_member), sizeof(*me));
-    if (!me)
-        abtomp_fail("out of memory");
+    struct abtomp_member *me = abtomp_must_have(aligned_alloc(_Alignof(struct abtomp_member), sizeof(*me)));
     memset(me, 0, sizeof(*me));
     me->team = lead->member->team;
     me->num = lead->member->num;

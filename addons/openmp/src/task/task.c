@@ -12,9 +12,7 @@ enum { BLOCK = 208 };
 
 struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_tasks *lead)
 {
-    struct abtomp_tasks *own = aligned_alloc(_Alignof(struct abtomp_tasks), sizeof(*own));
-    if (!own)
-        abtomp_fail("out of memory");
+    struct abtomp_tasks *own = abtomp_must_have(aligned_alloc(_Alignof(struct abtomp_tasks), sizeof(*own)));
     memset(own, 0, sizeof(*own));
     if (!abtomp_deque_init(&own->deque))
         abtomp_fail("out of memory");
@@ -81,9 +79,7 @@ static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
     if (task)
         own->unused = task->next;
     else
-        task = malloc(is_block ? BLOCK : sizeof(*task) + extra);
-    if (!task)
-        abtomp_fail("out of memory");
+        task = abtomp_must_have(malloc(is_block ? BLOCK : sizeof(*task) + extra));
     task->lender = is_block ? own : NULL;
     return task;
 }
@@ -172,9 +168,7 @@ static void task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct
 
 static __attribute__((noinline)) void keep_icvs(const struct abtomp_member *me, struct abtomp_task *task)
 {
-    task->icvs = malloc(sizeof(*task->icvs));
-    if (!task->icvs)
-        abtomp_fail("out of memory");
+    task->icvs = abtomp_must_have(malloc(sizeof(*task->icvs)));
     *task->icvs = me->icvs;
 }
 

@@ -187,9 +187,8 @@ static void copy_data(struct abtomp_taskloop *loop, char *to)
 static struct shared_loop *shared_new(const struct abtomp_taskloop *loop, uint32_t tickets, size_t more)
 {
     size_t size = sizeof(struct shared_loop) + tickets * sizeof(struct abtomp_range) + more;
-    struct shared_loop *shared = aligned_alloc(_Alignof(struct shared_loop), (size + 63) & ~(size_t)63);
-    if (!shared)
-        abtomp_fail("out of memory");
+    struct shared_loop *shared =
+        abtomp_must_have(aligned_alloc(_Alignof(struct shared_loop), (size + 63) & ~(size_t)63));
     shared->loop = *loop;
     shared->num = tickets;
     shared->grain = loop->parts / UINT32_MAX + 1;

@@ -66,9 +66,7 @@ static struct abtomp_team *team_for(struct abtomp_member *me, unsigned num)
         team->reserved = reserved;
         return team;
     }
-    team = abtomp_team_alone(me);
-    if (!team)
-        abtomp_fail("out of memory");
+    team = abtomp_must_have(abtomp_team_alone(me));
     team->active_level = me->team->active_level;
     team->reserved = reserved;
     return team;
@@ -206,9 +204,7 @@ void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned
 
 void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop)
 {
-    struct abtomp_combined *region = malloc(sizeof(*region));
-    if (!region)
-        abtomp_fail("out of memory");
+    struct abtomp_combined *region = abtomp_must_have(malloc(sizeof(*region)));
     *region = (struct abtomp_combined){fn, data, *loop};
     begin_region(abtomp_self(), run_combined, region, num, 0, NULL);
     abtomp_current->team->combined = region;

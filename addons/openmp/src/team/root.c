@@ -70,9 +70,7 @@ static void root_bind(struct abtomp_member *me)
 struct abtomp_member *abtomp_root(void)
 {
     abtomp_start();
-    struct abtomp_team *team = abtomp_team_new(NULL);
-    if (!team)
-        abtomp_fail("out of memory");
+    struct abtomp_team *team = abtomp_must_have(abtomp_team_new(NULL));
     struct abtomp_member *me = team->members[0];
     me->icvs = abtomp_env.icvs;
     int rank;
