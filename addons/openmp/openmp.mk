@@ -30,6 +30,7 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/icv/icv.h \
 	addons/openmp/src/icv/places.c \
 	addons/openmp/src/icv/places.h \
+	addons/openmp/src/kmp/atomic.c \
 	addons/openmp/src/kmp/doacross.c \
 	addons/openmp/src/kmp/doacross.h \
 	addons/openmp/src/kmp/kmp.h \
@@ -118,6 +119,7 @@ install-abtomp: install-libLTLIBRARIES
 
 # The tests are programs like any other: compiled with OpenMP, and linked with libgomp. They find libabtomp in its place.
 openmp_tests = \
+	addons/openmp/test/atomics \
 	addons/openmp/test/blas \
 	addons/openmp/test/cancel \
 	addons/openmp/test/constructor \
@@ -149,6 +151,9 @@ openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o
 	'-Wl,-rpath,$$ORIGIN/../../../.libs/abtomp'
 openmp_test_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 $(openmp_tests): .libs/abtomp/libgomp.so.1
+addons_openmp_test_atomics_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_atomics_LINK = $(openmp_test_link)
+addons_openmp_test_atomics_LDADD =
 addons_openmp_test_cancel_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_cancel_LINK = $(openmp_test_link)
 addons_openmp_test_cancel_LDADD =
