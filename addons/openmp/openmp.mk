@@ -33,6 +33,8 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/kmp/atomic.c \
 	addons/openmp/src/kmp/doacross.c \
 	addons/openmp/src/kmp/doacross.h \
+	addons/openmp/src/kmp/environment.c \
+	addons/openmp/src/kmp/environment.h \
 	addons/openmp/src/kmp/kmp.h \
 	addons/openmp/src/kmp/loop.c \
 	addons/openmp/src/kmp/object.c \

@@ -238,6 +238,56 @@ static void test_memory(void)
     ok(has_printed("300000 of 300000, little"), "and those with an effect");
 }
 
+/* What LLVM's variables are, as variables of OpenMP, in a program that has asked for libomp.so.5. */
+static const struct {
+    const char *name, *value, *words;
+} of_llvm[] = {
+    {"KMP_STACKSIZE", "1048576", "OMP_STACKSIZE = '1048576B'"},
+    {"KMP_STACKSIZE", "2m", "OMP_STACKSIZE = '2097152B'"},
+    {"KMP_BLOCKTIME", "0", "OMP_WAIT_POLICY = 'PASSIVE'"},
+    {"KMP_BLOCKTIME", "infinite", "OMP_WAIT_POLICY = 'ACTIVE'"},
+    {"KMP_LIBRARY", "turnaround", "OMP_WAIT_POLICY = 'ACTIVE'"},
+    {"KMP_LIBRARY", "serial", "OMP_NUM_THREADS = '1'"},
+    {"KMP_DEVICE_THREAD_LIMIT", "7", "OMP_THREAD_LIMIT = '7'"},
+    {"KMP_TEAMS_THREAD_LIMIT", "7", "OMP_TEAMS_THREAD_LIMIT = '7'"},
+    {"KMP_AFFINITY", "granularity=fine,compact,1,0", "OMP_PROC_BIND = 'CLOSE'"},
+    {"KMP_AFFINITY", "Scatter", "OMP_PROC_BIND = 'SPREAD'"},
+    {"KMP_AFFINITY", "explicit,proclist=[0]", "OMP_PLACES = '{0}'"},
+    {"KMP_AFFINITY", "disabled", "OMP_PROC_BIND = 'FALSE'"},
+    {"KMP_HW_SUBSET", "1c", "KMP_HW_SUBSET has no effect"},
+};
+
+static void test_llvm(void)
+{
+    char directory[PATH_MAX], library[PATH_MAX];
+    strcpy(directory, program);
+    *strrchr(directory, '/') = '\0';
+    snprintf(library, sizeof(library), "%.2000s/../../../.libs/abtomp/libomp.so.5", directory);
+    if (UNDER_ASAN || UNDER_TSAN || access(library, R_OK) != 0) {
+        skip(3, "a sanitizer has to be loaded first");
+        return;
+    }
+    int wrong = 0;
+    setenv("OMP_DISPLAY_ENV", "true", 1);
+    (void)run_case("region", "KMP_STACKSIZE", "2m");
+    ok(!strstr(text, "KMP_") && !strstr(text, "2097152B"), "a program of gcc has none of LLVM's variables");
+    setenv("LD_PRELOAD", library, 1);
+    for (size_t i = 0; i < sizeof(of_llvm) / sizeof(of_llvm[0]); i++) {
+        (void)run_case("region", of_llvm[i].name, of_llvm[i].value);
+        if (!has_printed(of_llvm[i].words)) {
+            diag("%s=%s", of_llvm[i].name, of_llvm[i].value);
+            wrong++;
+        }
+    }
+    is_int(wrong, 0, "LLVM's variables are read as those of OpenMP");
+    setenv("KMP_STACKSIZE", "2m", 1);
+    (void)run_case("region", "OMP_STACKSIZE", "3m");
+    unsetenv("KMP_STACKSIZE");
+    ok(has_printed("OMP_STACKSIZE = '3145728B'"), "which go before them");
+    unsetenv("LD_PRELOAD");
+    unsetenv("OMP_DISPLAY_ENV");
+}
+
 int main(int argc, char **argv)
 {
     watchdog_begin(0);
@@ -258,5 +308,6 @@ int main(int argc, char **argv)
     test_priorities();
     test_sizes();
     test_memory();
+    test_llvm();
     return done_testing();
 }

@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 #include "icv/places.h"
+#include "kmp/environment.h"
 
 /* A list of values, one for each level of nesting. */
 struct levels {
@@ -27,7 +28,7 @@ struct abtomp_env abtomp_env = {
 /* What is only used by what follows from it. */
 static struct levels threads_said, bind_said;
 static bool is_nested, is_tool, is_debug;
-static int display, target_offload, allocator = 1;
+static int display, allocator = 1;
 
 /* A variable: how it is read and printed, and where its value is. */
 struct variable {
@@ -370,7 +371,7 @@ static const struct variable variables[] = {
     {"OMP_AFFINITY_FORMAT", "a text of at most 511 characters", parse_text, print_text, abtomp_env.affinity_format,
      NULL, sizeof(abtomp_env.affinity_format)},
     {"OMP_ALLOCATOR", "the name of a predefined allocator", parse_word, print_word, &allocator, allocators, 0},
-    {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, &target_offload, offloads, 0},
+    {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, &abtomp_env.target_offload, offloads, 0},
     {"OMP_DISPLAY_ENV", "true, false or verbose", parse_display, NULL, &display, displays, 0},
     {"OMP_TOOL", "enabled or disabled", parse_tool, NULL, &is_tool, NULL, 0},
     {"OMP_TOOL_LIBRARIES", "", parse_nothing, NULL, NULL, NULL, 0},
@@ -385,6 +386,8 @@ static const struct variable variables[] = {
 static const char *value_of(const char *name)
 {
     const char *text = getenv(name);
+    if (text == NULL)
+        text = abtomp_kmp_value_of(name);
     return text != NULL && !is_end(text) ? skip_spaces(text) : NULL;
 }
 
@@ -468,5 +471,6 @@ void abtomp_icv_display(bool is_verbose)
         variables[i].print(&variables[i]);
         fputs("'\n", stderr);
     }
+    abtomp_kmp_name_unused();
     fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);
 }

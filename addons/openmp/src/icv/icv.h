@@ -54,6 +54,7 @@ struct abtomp_env {
     bool displays_affinity;
     bool places_members; /* members are bound, or display where they are */
     int max_task_priority;
+    int target_offload;   /* 0: default, 1: mandatory, 2: disabled */
     int nested;           /* ABTOMP_NESTED_* */
     uint64_t relay_width; /* members of one member may be a relay where this number of threads runs around them */
     int num_teams, teams_thread_limit; /* 0: nothing is said */

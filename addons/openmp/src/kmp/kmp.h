@@ -18,6 +18,8 @@ typedef struct ident ident_t;
 typedef void (*kmp_microtask)(void);
 
 ABTOMP_API void __kmpc_barrier(ident_t *, int32_t gtid);
+ABTOMP_API int32_t __kmpc_barrier_master(ident_t *, int32_t gtid);
+ABTOMP_API int32_t __kmpc_barrier_master_nowait(ident_t *, int32_t gtid);
 ABTOMP_API int32_t __kmpc_bound_num_threads(ident_t *);
 ABTOMP_API int32_t __kmpc_bound_thread_num(ident_t *);
 ABTOMP_API int32_t __kmpc_cancel(ident_t *, int32_t gtid, int32_t kind);
@@ -32,6 +34,7 @@ ABTOMP_API void __kmpc_dispatch_fini_4(ident_t *, int32_t gtid);
 ABTOMP_API void __kmpc_dispatch_fini_4u(ident_t *, int32_t gtid);
 ABTOMP_API void __kmpc_dispatch_fini_8(ident_t *, int32_t gtid);
 ABTOMP_API void __kmpc_dispatch_fini_8u(ident_t *, int32_t gtid);
+ABTOMP_API void __kmpc_end_barrier_master(ident_t *, int32_t gtid);
 ABTOMP_API void __kmpc_end_critical(ident_t *, int32_t gtid, void *name);
 ABTOMP_API void __kmpc_end_masked(ident_t *, int32_t gtid);
 ABTOMP_API void __kmpc_end_master(ident_t *, int32_t gtid);
@@ -43,6 +46,7 @@ ABTOMP_API void __kmpc_end_single(ident_t *, int32_t gtid);
 ABTOMP_API void __kmpc_flush(ident_t *);
 ABTOMP_API void __kmpc_for_static_fini(ident_t *, int32_t gtid);
 ABTOMP_API void __kmpc_fork_call(ident_t *, int32_t num, kmp_microtask, ...);
+ABTOMP_API int __kmpc_get_target_offload(void);
 ABTOMP_API int32_t __kmpc_global_num_threads(ident_t *);
 ABTOMP_API int32_t __kmpc_global_thread_num(ident_t *);
 ABTOMP_API int32_t __kmpc_masked(ident_t *, int32_t gtid, int32_t filter);
@@ -120,6 +124,8 @@ ABTOMP_API void __kmpc_threadprivate_register(ident_t *, void *data, kmp_constru
 
 /* -- Routines -- */
 
+ABTOMP_API int omp_control_tool(int command, int modifier, void *arg);
+ABTOMP_API int omp_get_num_interop_properties(const void *interop);
 ABTOMP_API void *kmp_aligned_malloc(size_t size, size_t alignment);
 ABTOMP_API void *kmp_calloc(size_t num, size_t size);
 ABTOMP_API void kmp_create_affinity_mask(void **mask);

@@ -230,6 +230,26 @@ void __kmpc_barrier(ident_t *at, int32_t gtid)
     abtomp_barrier(leave_loop());
 }
 
+/* The master goes on alone, until it ends the barrier for the others. */
+int32_t __kmpc_barrier_master(ident_t *at, int32_t gtid)
+{
+    int32_t is_master = __kmpc_barrier_master_nowait(at, gtid);
+    if (!is_master)
+        abtomp_barrier(abtomp_self());
+    return is_master;
+}
+
+void __kmpc_end_barrier_master(ident_t *at, int32_t gtid)
+{
+    __kmpc_barrier(at, gtid);
+}
+
+int32_t __kmpc_barrier_master_nowait(ident_t *at, int32_t gtid)
+{
+    __kmpc_barrier(at, gtid);
+    return __kmpc_master(at, gtid);
+}
+
 int32_t __kmpc_cancel_barrier(ident_t *at, int32_t gtid)
 {
     (void)at;

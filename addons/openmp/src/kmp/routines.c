@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/routines.h"
+#include "icv/icv.h"
 #include "kmp/kmp.h"
 
 /* -- Memory -- */
@@ -188,6 +189,47 @@ int kmp_get_num_known_threads(void)
     return omp_get_max_threads();
 }
 
+/* -- Tools and objects of other run-time systems: there are none -- */
+
+int omp_control_tool(int command, int modifier, void *arg)
+{
+    (void)command;
+    (void)modifier;
+    (void)arg;
+    return -2; /* no tool */
+}
+
+int omp_get_num_interop_properties(const void *interop)
+{
+    (void)interop;
+    return 0;
+}
+
+#define INTEROP(type, name, parameters, ...)                                                                           \
+    ABTOMP_API type name parameters;                                                                                   \
+    type name parameters                                                                                               \
+    {                                                                                                                  \
+        (void)interop, (void)property;                                                                                 \
+        __VA_ARGS__                                                                                                    \
+        return 0;                                                                                                      \
+    }
+/* Sets the code that says that the object is empty. */
+#define SET_EMPTY                                                                                                      \
+    if (code)                                                                                                          \
+        *code = -1;
+INTEROP(intptr_t, omp_get_interop_int, (const void *interop, int property, int *code), SET_EMPTY)
+INTEROP(void *, omp_get_interop_ptr, (const void *interop, int property, int *code), SET_EMPTY)
+INTEROP(const char *, omp_get_interop_str, (const void *interop, int property, int *code), SET_EMPTY)
+INTEROP(const char *, omp_get_interop_name, (const void *interop, int property))
+INTEROP(const char *, omp_get_interop_type_desc, (const void *interop, int property))
+INTEROP(const char *, omp_get_interop_rc_desc, (const void *interop, int property))
+
+/* 0: disabled, 1: default, 2: mandatory */
+int __kmpc_get_target_offload(void)
+{
+    return (abtomp_env.target_offload + 1) % 3;
+}
+
 /* -- For Fortran: what takes no parameters or addresses of what it is about is the same -- */
 
 #define SAME(type, name, parameters)                                                                                   \
@@ -198,6 +240,12 @@ int kmp_get_num_known_threads(void)
     type name##_(const of *value)                                                                                      \
     {                                                                                                                  \
         return name(*value);                                                                                           \
+    }
+#define BY_TWO(type, name, one, other)                                                                                 \
+    ABTOMP_API type name##_(const one *, const other *);                                                               \
+    type name##_(const one *first, const other *second)                                                                \
+    {                                                                                                                  \
+        return name(*first, *second);                                                                                  \
     }
 #define OF_MASK(name)                                                                                                  \
     ABTOMP_API int name##_(const int *number, void **mask);                                                            \
@@ -230,3 +278,65 @@ BY_ADDRESS(void, kmp_set_stacksize_s, size_t)
 OF_MASK(kmp_get_affinity_mask_proc)
 OF_MASK(kmp_set_affinity_mask_proc)
 OF_MASK(kmp_unset_affinity_mask_proc)
+BY_ADDRESS(int, kmp_get_cancellation_status, int)
+BY_TWO(void *, kmp_aligned_malloc, size_t, size_t)
+BY_TWO(void *, kmp_calloc, size_t, size_t)
+
+ABTOMP_API void kmp_free_(void **memory);
+ABTOMP_API void *kmp_realloc_(void **memory, const size_t *size);
+ABTOMP_API void kmp_set_defaults_(const char *text, int length);
+ABTOMP_API void omp_init_lock_with_hint_(void *lock, const int *hint);
+ABTOMP_API void omp_init_nest_lock_with_hint_(void *lock, const int *hint);
+ABTOMP_API int omp_control_tool_(const int *command, const int *modifier, void *arg);
+
+void kmp_free_(void **memory)
+{
+    free(*memory);
+}
+
+void *kmp_realloc_(void **memory, const size_t *size)
+{
+    return realloc(*memory, *size);
+}
+
+void kmp_set_defaults_(const char *text, int length)
+{
+    (void)text;
+    (void)length;
+}
+
+void omp_init_lock_with_hint_(void *lock, const int *hint)
+{
+    omp_init_lock_with_hint(lock, *hint);
+}
+
+void omp_init_nest_lock_with_hint_(void *lock, const int *hint)
+{
+    omp_init_nest_lock_with_hint(lock, *hint);
+}
+
+int omp_control_tool_(const int *command, const int *modifier, void *arg)
+{
+    return omp_control_tool(*command, *modifier, arg);
+}
+
+/* -- Other names of the same, in Intel's headers for C -- */
+
+#define ALSO(type, of, parameters)                                                                                     \
+    ABTOMP_API type kmpc_##of parameters;                                                                              \
+    type kmpc_##of parameters __attribute__((alias("kmp_" #of)))
+
+ALSO(void *, aligned_malloc, (size_t, size_t));
+ALSO(void *, calloc, (size_t, size_t));
+ALSO(void, free, (void *));
+ALSO(int, get_affinity_mask_proc, (int, void **));
+ALSO(void *, malloc, (size_t));
+ALSO(void *, realloc, (void *, size_t));
+ALSO(int, set_affinity_mask_proc, (int, void **));
+ALSO(void, set_blocktime, (int));
+ALSO(void, set_defaults, (const char *));
+ALSO(void, set_disp_num_buffers, (int));
+ALSO(void, set_library, (int));
+ALSO(void, set_stacksize, (int));
+ALSO(void, set_stacksize_s, (size_t));
+ALSO(int, unset_affinity_mask_proc, (int, void **));

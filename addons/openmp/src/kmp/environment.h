@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ABTOMP_KMP_ENVIRONMENT_H
+#define ABTOMP_KMP_ENVIRONMENT_H
+
+/*
+ * The value that a variable of OpenMP has by LLVM's variables (KMP_...), or NULL: for programs that have asked for
+ * libomp.so.5 or libiomp5.so. The text is valid until the next call.
+ */
+const char *abtomp_kmp_value_of(const char *name);
+
+/* Names LLVM's variables that are set and have no effect, a line each. */
+void abtomp_kmp_name_unused(void);
+
+#endif
