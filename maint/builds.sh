@@ -62,11 +62,11 @@ plan() {
         $do delays 1 libabt.la --disable-static --enable-debug=ub_assert,delays --enable-werror
         ;;
 
-    # By another compiler, with what is off otherwise. Its test of NUMA nodes by hwloc is the only one.
+    # By another compiler, with what is off otherwise.
     full)
         sample '$(arch_tests) $(unit_tests) $(cxx_tests) $(client_tests)'
         $do full 1 "all examples" --disable-static --enable-werror CC="$(basename "$(command -v clang || echo cc)")" \
-            --enable-affinity --with-hwloc=auto --enable-tool --enable-debug=ub_assert --enable-stack-unwind
+            --enable-affinity --enable-tool --enable-debug=ub_assert --enable-stack-unwind
         ;;
 
     # By another C library, whose compiler has the kernel's headers after its own; without C++, and without MPI, whose
@@ -135,7 +135,6 @@ cross() { sed -n "s/^$1 //p" "$TOP/maint/archs"; }
 wants() {
     local each dir
     case $1 in
-    full) want hwloc.h:libhwloc-dev ;;
     musl)
         want musl-gcc:musl-tools
         mkdir -p "$builds/musl-headers"

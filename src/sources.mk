@@ -198,9 +198,6 @@ abt_sources = \
 
 abt_asm_sources =
 
-# Libraries that the chosen variants need.
-abt_libs =
-
 # What a machine has of its own is found in its folder by the search for included files: src/arch/*/ctx.S.
 if GENERIC_CTX
 abt_sources += src/arch/generic/ctx.c
@@ -212,13 +209,6 @@ if HAVE_DLADDR1
 abt_sources += src/os/loader_glibc.c
 else
 abt_sources += src/os/loader_none.c
-endif
-
-if HAVE_HWLOC
-abt_sources += src/os/topo_hwloc.c
-abt_libs += $(hwloc_LIBS)
-else
-abt_sources += src/os/topo_none.c
 endif
 
 if ASSERT

@@ -36,7 +36,6 @@ unit_tests = \
 	test/unit/os/clock \
 	test/unit/os/env \
 	test/unit/os/nodes \
-	test/unit/os/topo \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \

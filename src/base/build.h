@@ -56,11 +56,6 @@
 #define ABTI_BUILD_BINDS 0
 #endif
 
-/* hwloc binds them. --with-hwloc */
-#ifndef ABTI_BUILD_HWLOC
-#define ABTI_BUILD_HWLOC 0
-#endif
-
 /* It was asked for that ULT stacks are made known to valgrind. --enable-valgrind */
 #ifndef ABTI_BUILD_VALGRIND
 #define ABTI_BUILD_VALGRIND 0

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CPU sets of native threads, as the kernel keeps them. Sets grow as needed: there is no largest CPU number. Threads
- * are bound through hwloc where the build has it (os/topo.h), and what the kernel says counts. Functions that can fail
- * return 0 or -errno.
+ * CPU sets of native threads, as the kernel keeps them. Sets grow as needed: there is no largest CPU number.
+ * Functions that can fail return 0 or -errno.
  */
 #ifndef ABTI_OS_AFFINITY_H
 #define ABTI_OS_AFFINITY_H

@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "os/affinity.h"
-#include "os/topo.h"
 
 /* No kernel knows more CPUs than this; numbers beyond are not CPUs, and the kernel ignores those too. */
 #define AFFINITY_MAX_CPUS (1 << 20)
@@ -57,8 +56,6 @@ int abti_affinity_set(pthread_t thread, const int *cpus, size_t num)
     cpu_set_t few[AFFINITY_FEW_CPUS / CPU_SETSIZE], *mask = few;
     int highest = 0;
 
-    if (abti_topo_bind(thread, cpus, num))
-        return 0;
     for (size_t i = 0; i < num; i++) {
         if (cpus[i] > highest && cpus[i] < AFFINITY_MAX_CPUS)
             highest = cpus[i];

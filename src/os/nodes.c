@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "base/assert.h"
 #include "os/affinity.h"
-#include "os/topo.h"
 
 /* No kernel of today has more. CPUs with higher numbers count to the first node. */
 enum { NODES_MOST_CPUS = 8192 };
@@ -186,15 +185,10 @@ static void nodes_from_list(const struct abti_cpu_list *list)
 /*
  * The system is first asked whose memory the process may use, since that is one call, and the files of one node are
  * eight, which take 13 us. Where there is one such node all CPUs are equally far from memory.
- *
- * hwloc is asked only where the environment makes it describe a machine: what it says of this one it has from the same
- * files, and to load its topology takes up to 2 ms.
  */
 static void nodes_from_system(void)
 {
-    if (abti_topo_is_described() && abti_topo_visit_nodes(fill_cpu, fill_next))
-        fill_end();
-    else if (!abti_affinity_has_one_node() && !abti_nodes_read("/sys/devices/system/node"))
+    if (!abti_affinity_has_one_node() && !abti_nodes_read("/sys/devices/system/node"))
         nodes_forget();
 }
 
@@ -222,7 +216,7 @@ void abti_nodes_init(bool wanted, const struct abti_cpu_list *list)
         nodes_from_list(list);
     else if (wanted)
         nodes_from_system();
-    if (list || abti_num_nodes == 1 || abti_topo_is_described() || abti_affinity_get(pthread_self(), &allowed) != 0)
+    if (list || abti_num_nodes == 1 || abti_affinity_get(pthread_self(), &allowed) != 0)
         return;
     abti_nodes_restrict(allowed.cpus, allowed.num);
     abti_cpuset_fini(&allowed);

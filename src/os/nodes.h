@@ -21,8 +21,8 @@ extern uint32_t abti_num_nodes ABTI_HIDDEN;
 
 /*
  * Asks the system, and leaves out what the calling thread, which stands for the process, may not use. With a list,
- * entry i of that is what CPUs the i-th node has, whatever the machine has; likewise what the environment makes hwloc
- * describe. All is one node if nodes are not `wanted`, or the system's files are not understood.
+ * entry i of that is what CPUs the i-th node has, whatever the machine has. All is one node if nodes are not `wanted`,
+ * or the system's files are not understood.
  */
 void abti_nodes_init(bool wanted, const struct abti_cpu_list *list);
 

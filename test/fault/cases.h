@@ -16,9 +16,6 @@ enum {
     FAULT_EXTERNAL = 4, /* the call is made by an external thread, too */
     FAULT_BRIEF = 8,    /* the call takes long, so it is made less often */
     FAULT_WAITS = 16,   /* the call waits: where the stack of the primary ULT lies is asked for before, and not in it */
-
-    /* The call binds a stream: where hwloc is short of memory, the kernel does. */
-    FAULT_BINDS = ABTI_BUILD_HWLOC ? FAULT_HELPS : 0,
 };
 
 struct fault_case {

@@ -451,38 +451,4 @@ int pthread_attr_init(pthread_attr_t *attr)
     return real(attr);
 }
 
-/* --- Other libraries --- */
-
-/*
- * What hwloc allocates is not the library's, which calls it only when there is memory enough, see os/topo_hwloc.c.
- * Arguments and results of all these functions are pointers and integers, and travel in registers whatever their types.
- */
-typedef uintptr_t others_fn(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
-
-static uintptr_t call_others(others_fn **real, const char *name, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
-{
-    inside++;
-    if (!*real)
-        *(void **)real = dlsym(RTLD_NEXT, name);
-    uintptr_t result = (*real)(a, b, c, d);
-    inside--;
-    return result;
-}
-
-#define OTHERS(name)                                                                                                   \
-    others_fn name;                                                                                                    \
-    uintptr_t name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)                                                 \
-    {                                                                                                                  \
-        static others_fn *real;                                                                                        \
-        return call_others(&real, #name, a, b, c, d);                                                                  \
-    }
-
-OTHERS(hwloc_topology_init)
-OTHERS(hwloc_topology_load)
-OTHERS(hwloc_topology_destroy)
-OTHERS(hwloc_topology_set_components)
-OTHERS(hwloc_bitmap_alloc)
-OTHERS(hwloc_bitmap_set)
-OTHERS(hwloc_set_thread_cpubind)
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fault injection: the n-th request for memory, a mapping, a native thread or a file descriptor fails, whoever in the
- * process makes it, save hwloc.
+ * process makes it.
  *
  * The C library's functions are interposed by the test program itself (fault.c), so that a library of any build, shared
  * or not, meets with it. Under sanitizers, which do the same, the programs are skipped.
@@ -51,7 +51,7 @@ struct fault_live {
     long descriptors; /* files open to be woken by */
 };
 
-/* What the C library keeps to itself for its threads does not count, nor what hwloc has. */
+/* What the C library keeps to itself for its threads does not count. */
 struct fault_live fault_live(void);
 bool fault_same(struct fault_live a, struct fault_live b);
 /* The newest object but `skip` ones: who asked for it. False when there are not so many. */

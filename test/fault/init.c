@@ -28,7 +28,7 @@ static void use_and_finalize(void)
 }
 
 static const struct fault_case init_case = {
-    "ABT_init", FAULT_BARE | FAULT_BRIEF | FAULT_BINDS, init, is_not_up, use_and_finalize, NULL, NULL};
+    "ABT_init", FAULT_BARE | FAULT_BRIEF, init, is_not_up, use_and_finalize, NULL, NULL};
 
 static void *init_elsewhere(void *arg)
 {

@@ -16,13 +16,12 @@ class Libabt(AutotoolsPackage):
 
     version("2.0.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
 
-    variant("affinity", default=False, description="bind execution streams to CPUs by default, by hwloc")
+    variant("affinity", default=False, description="bind execution streams to CPUs by default")
     variant("debug", default=False, description="check preconditions and the order of locks")
 
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("python", type="build")
-    depends_on("hwloc", when="+affinity")
 
     def configure_args(self):
         return self.enable_or_disable("affinity") + (["--enable-debug=ub_assert"] if self.spec.satisfies("+debug") else [])

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NUMA nodes: from files like those of Linux, from lists, and by hwloc from descriptions of machines. */
+/* NUMA nodes: from files like those of Linux, and from lists. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/build.h"
 #include "deny.h"
 #include "os/affinity.h"
 #include "os/nodes.h"
@@ -236,36 +235,6 @@ static void test_refused(void)
         ok(ended && WEXITSTATUS(status) == GOOD, "%d nodes, also by their files alone", (int)num);
 }
 
-/* In a process of its own, in which hwloc describes that machine of CPUs that are numbered by node. */
-static bool describes(const char *machine, uint32_t nodes, int cpus)
-{
-    int status = -1;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        setenv("HWLOC_SYNTHETIC", machine, 1);
-        abti_nodes_init(true, NULL);
-        bool good = abti_num_nodes == nodes;
-        for (int cpu = 0; cpu < cpus; cpu++)
-            good = good && abti_nodes_of(cpu) == (uint32_t)cpu * nodes / (uint32_t)cpus;
-        _exit(!good);
-    }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
-}
-
-static void test_hwloc(void)
-{
-    if (!ABTI_BUILD_HWLOC) {
-        skip(5, "this build has no hwloc");
-        return;
-    }
-    ok(describes("pack:1 core:4 pu:2", 1, 8), "hwloc: one socket");
-    ok(describes("pack:2 [numa] core:16 pu:2", 2, 64), "two sockets");
-    ok(describes("pack:8 [numa] core:64 pu:2", 8, 1024), "8 sockets and 1024 CPUs");
-    ok(describes("pack:4 die:2 [numa] core:128 pu:2", 8, 2048), "nodes in sockets, and 2048 CPUs");
-    ok(describes("pack:2 [numa] [numa] core:8 pu:1", 2, 16), "two memories for each socket");
-}
-
 int main(void)
 {
     if (!mkdtemp(top))
@@ -280,7 +249,6 @@ int main(void)
     test_restricted();
     test_lists();
     test_refused();
-    test_hwloc();
     rmdir(top);
     return done_testing();
 }
