@@ -177,7 +177,6 @@ abt_sources = \
 	src/watch/trace.c \
 	src/watch/unit.c \
 	src/unit/exceptions.c \
-	src/unit/held.c \
 	src/unit/joining.c \
 	src/unit/key.c \
 	src/unit/ledger.c \

@@ -38,7 +38,6 @@
 #include "watch/stats.h"
 #include "watch/trace.h"
 #include "unit/exceptions.h"
-#include "unit/held.h"
 #include "unit/joining.h"
 #include "unit/saved.h"
 #include "unit/key.h"
@@ -231,7 +230,7 @@ static int runtime_init(bool primary)
         return code;
     abti_misspelt_tell();
     if (abti_rt.config.check != ABTI_CHECK_OFF)
-        abti_ledger_begin(abti_misuse_of_end);
+        abti_ledger_begin();
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
     /* relaxed: no other thread uses the library before abti_rt.up is set */
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
@@ -394,9 +393,7 @@ static void runtime_fini(abti_es *es)
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
     abti_handles_look(true);
-    if (abti_ledger_on)
-        abti_held_end(); /* else nobody has added to it, and there are many buckets */
-    abti_ledger_end();   /* while there is a stream that takes the descriptors back */
+    abti_ledger_end(); /* while there is a stream that takes the descriptors back */
     forget_repeated_pools(sched);
     abti_es_leave(es);
     destroy_primary_sched(sched);
@@ -481,7 +478,6 @@ static void forget_parent(void)
     abti_observe_forget();
     abti_unitmap_forget();
     abti_ledger_forget();
-    abti_held_forget();
     abti_exceptions_forget();
     abti_guests_forget();
     abti_leftover_forget();

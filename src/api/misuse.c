@@ -83,15 +83,6 @@ void abti_misuse_tell(const char *function, const void *handle, enum abti_handle
     end_if_asked();
 }
 
-void abti_misuse_tell_end(const void *unit, const void *lock, enum abti_handle_kind kind)
-{
-    char object[LONG], held[LONG];
-    spell_with_creator(object, unit, ABTI_HANDLE_UNIT);
-    spell_with_creator(held, lock, kind);
-    fprintf(stderr, "libabt: the end of %s: it has %s locked\n", object, held);
-    end_if_asked();
-}
-
 static void tell_freed(const char *function, const void *handle, const struct abti_ledger_note *note)
 {
     char problem[TEXT + 32] = "has been freed", freer[TEXT];

@@ -42,9 +42,9 @@ bool abti_misuse_of_lock(ABT_mutex mutex, const char *function) ABTI_COLD;
  * reported.
  */
 bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function) ABTI_COLD;
-/* Before a lock: the caller has it already, which is only reported. */
-void abti_misuse_of_rwlock(ABT_rwlock rwlock, bool writes, const char *function) ABTI_COLD;
-/* Before an unlock: nobody has it; a lock of others is only reported. */
+/* Before a lock: the caller has it already for writing, which is only reported. Returns false. */
+bool abti_misuse_of_rwlock(ABT_rwlock rwlock, const char *function) ABTI_COLD;
+/* Before an unlock: nobody has it; that another unit has it for writing is only reported. */
 bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function) ABTI_COLD;
 /* The condition belongs to another mutex. */
 bool abti_misuse_of_pair(ABT_cond cond, ABT_mutex mutex, const char *function) ABTI_COLD;
@@ -68,19 +68,8 @@ const char *abti_garbage_reason(const void *handle, enum abti_handle_kind kind) 
 void abti_misuse_tell(const char *function, const void *handle, enum abti_handle_kind kind,
                       const char *problem) ABTI_COLD;
 
-/* For the message about a unit that has ended with a lock. */
-void abti_misuse_tell_end(const void *unit, const void *lock, enum abti_handle_kind kind) ABTI_COLD;
-
 /* A work unit, or an address that stands for a native thread, or NULL for one. */
 void abti_misuse_spell_owner(char text[ABTI_MISUSE_TEXT], const void *owner) ABTI_COLD;
-
-/* A unit has ended: that is reported if it has locks. */
-void abti_misuse_of_end(abti_unit *unit) ABTI_COLD;
-
-/* The caller has locked the mutex; somebody is about to unlock it; the caller has locked the rwlock. */
-void abti_misuse_note_locked(ABT_mutex mutex) ABTI_COLD;
-void abti_misuse_note_unlocks(ABT_mutex mutex) ABTI_COLD;
-void abti_misuse_note_rwlocked(ABT_rwlock rwlock) ABTI_COLD;
 
 /* They cost one load while misuse is not looked for. In builds without checks of arguments they are not made. */
 #define ABTI_MISUSED(call) (ABTI_BUILD_CHECKS && ABTI_UNLIKELY(abti_ledger_on) && (call))

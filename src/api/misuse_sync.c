@@ -2,7 +2,6 @@
 /* Misuse of what units wait for: objects that go while they are waited for, and locks. */
 #include <stdio.h>
 #include "api/misuse.h"
-#include "os/peek.h"
 #include "rt/rt.h"
 #include "sync/barrier.h"
 #include "sync/cond.h"
@@ -11,7 +10,6 @@
 #include "sync/mutex.h"
 #include "sync/rwlock.h"
 #include "sync/xbarrier.h"
-#include "unit/held.h"
 
 enum { SYNC_TEXT = ABTI_MISUSE_TEXT, PROBLEM = SYNC_TEXT + 64 };
 
@@ -195,75 +193,27 @@ bool abti_misuse_of_pair(ABT_cond cond, ABT_mutex mutex, const char *function)
     return true;
 }
 
-void abti_misuse_note_locked(ABT_mutex mutex)
-{
-    const void *self = abti_mutex_self();
-    if (!abti_held_has(self, mutex)) /* recursive */
-        abti_held_add(self, mutex, ABTI_HANDLE_MUTEX);
-}
-
-void abti_misuse_note_unlocks(ABT_mutex mutex)
-{
-    if (!abti_mutex_is_recursive(mutex) || mutex->depth == 0)
-        (void)abti_held_drop(abti_mutex_owner(mutex), mutex);
-}
-
 /* --- Reader-writer locks --- */
 
-void abti_misuse_of_rwlock(ABT_rwlock rwlock, bool writes, const char *function)
+bool abti_misuse_of_rwlock(ABT_rwlock rwlock, const char *function)
 {
-    const void *self = abti_mutex_self();
-    if (abti_load_relaxed(&rwlock->writer) == self)
+    if (abti_load_relaxed(&rwlock->writer) == abti_mutex_self()) /* relaxed: the caller's own store, or another's */
         abti_misuse_tell(function, rwlock, ABTI_HANDLE_RWLOCK, "is locked by the caller");
-    else if (writes && abti_held_has(self, rwlock))
-        abti_misuse_tell(function, rwlock, ABTI_HANDLE_RWLOCK, "is locked for reading by the caller");
-}
-
-void abti_misuse_note_rwlocked(ABT_rwlock rwlock)
-{
-    abti_held_add(abti_mutex_self(), rwlock, ABTI_HANDLE_RWLOCK);
+    return false;
 }
 
 bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function)
 {
     char text[PROBLEM] = "", problem[PROBLEM + 32];
+    const void *writer = abti_load_relaxed(&rwlock->writer); /* relaxed: as above */
     spell_inside(text, rwlock);
     if (!*text) {
         abti_misuse_tell(function, rwlock, ABTI_HANDLE_RWLOCK, "is not locked");
         return true;
     }
-    if (abti_held_drop(abti_mutex_self(), rwlock))
-        return false;
-    abti_held_drop_of_all(rwlock);
-    snprintf(problem, sizeof(problem), "%s, not by the caller", text);
-    abti_misuse_tell(function, rwlock, ABTI_HANDLE_RWLOCK, problem);
-    return false;
-}
-
-/* --- Units that end --- */
-
-/* Whether the unit, whose memory may be gone, still holds the lock. relaxed, here and below: it is a copy */
-static bool has_mutex(const void *unit, const void *lock)
-{
-    struct ABT_mutex_opaque copy;
-    const void *owner;
-    ABT_mutex mutex = (ABT_mutex)(uintptr_t)lock;
-    return abti_peek(&copy, lock, sizeof(copy)) && abti_load_relaxed(&copy.word) & ABTI_MUTEX_LOCKED && /* relaxed */
-           abti_peek(&owner, abti_mutex_owner_at(mutex), sizeof(owner)) && owner == unit;
-}
-
-static bool has_rwlock(const void *unit, const void *lock)
-{
-    struct ABT_rwlock_opaque copy;
-    return abti_peek(&copy, lock, sizeof(copy)) && (abti_load_relaxed(&copy.writer) == unit || copy.readers > 0);
-}
-
-void abti_misuse_of_end(abti_unit *unit)
-{
-    const void *lock;
-    enum abti_handle_kind kind;
-    while (abti_held_take(unit, &lock, &kind)) {
-        if (kind == ABTI_HANDLE_MUTEX ? has_mutex(unit, lock) : has_rwlock(unit, lock))
-            abti_misuse_tell_end(unit, lock, kind);
+    if (writer && writer != abti_mutex_self()) {
+        snprintf(problem, sizeof(problem), "%s, not by the caller", text);
+        abti_misuse_tell(function, rwlock, ABTI_HANDLE_RWLOCK, problem);
     }
+    return false;
 }

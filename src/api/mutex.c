@@ -45,14 +45,6 @@ int ABT_mutex_free(ABT_mutex *mutex)
 
 /* --- Locking: the three kinds of lock and of unlock are the same --- */
 
-/* The mutex has been locked. */
-static void tell_locked(ABT_mutex mutex)
-{
-    abti_annotate_acquire(mutex);
-    if (ABTI_UNLIKELY(abti_ledger_on))
-        abti_misuse_note_locked(mutex);
-}
-
 static ABTI_COLD int mutex_lock_slow(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
@@ -60,7 +52,7 @@ static ABTI_COLD int mutex_lock_slow(ABT_mutex mutex, const char *function)
     if (ABTI_MISUSED(abti_misuse_of_lock(mutex, function)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
     abti_mutex_lock_slow(mutex);
-    tell_locked(mutex);
+    abti_annotate_acquire(mutex);
     return ABT_SUCCESS;
 }
 
@@ -70,8 +62,6 @@ static ABTI_COLD int mutex_unlock_slow(ABT_mutex mutex, const char *function)
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
     if (ABTI_MISUSED(abti_misuse_of_unlock(mutex, function)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
-    if (ABTI_UNLIKELY(abti_ledger_on))
-        abti_misuse_note_unlocks(mutex);
     abti_annotate_release(mutex);
     return abti_mutex_unlock_slow(mutex);
 }
@@ -111,7 +101,7 @@ static ABTI_COLD int mutex_trylock_slow(ABT_mutex mutex, const char *function)
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
     if (!abti_mutex_trylock(mutex))
         return abti_error_in(ABT_ERR_MUTEX_LOCKED, function);
-    tell_locked(mutex);
+    abti_annotate_acquire(mutex);
     return ABT_SUCCESS;
 }
 
@@ -127,7 +117,7 @@ int ABT_mutex_spinlock(ABT_mutex mutex)
     ABTI_REFUSE_IF(MUTEX_IS_NULL(mutex), ABT_ERR_INV_MUTEX);
     ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_lock(mutex, __func__)), ABT_ERR_INV_MUTEX);
     abti_mutex_spinlock(mutex);
-    tell_locked(mutex);
+    abti_annotate_acquire(mutex);
     return ABT_SUCCESS;
 }
 

@@ -27,26 +27,13 @@ int ABT_rwlock_free(ABT_rwlock *rwlock)
     return ABT_SUCCESS;
 }
 
-static void rwlock_begin(ABT_rwlock rwlock, bool writes, const char *function)
-{
-    if (ABTI_UNLIKELY(abti_ledger_on))
-        abti_misuse_of_rwlock(rwlock, writes, function);
-}
-
-static void rwlock_end(ABT_rwlock rwlock)
-{
-    abti_annotate_acquire(rwlock);
-    if (ABTI_UNLIKELY(abti_ledger_on))
-        abti_misuse_note_rwlocked(rwlock);
-}
-
 int ABT_rwlock_rdlock(ABT_rwlock rwlock)
 {
     ABTI_REFUSE_IF(RWLOCK_IS_BAD(rwlock), ABT_ERR_INV_RWLOCK);
     ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_RWLOCK);
-    rwlock_begin(rwlock, false, __func__);
+    (void)ABTI_MISUSED(abti_misuse_of_rwlock(rwlock, __func__));
     abti_rwlock_rdlock(rwlock);
-    rwlock_end(rwlock);
+    abti_annotate_acquire(rwlock);
     return ABT_SUCCESS;
 }
 
@@ -54,9 +41,9 @@ int ABT_rwlock_wrlock(ABT_rwlock rwlock)
 {
     ABTI_REFUSE_IF(RWLOCK_IS_BAD(rwlock), ABT_ERR_INV_RWLOCK);
     ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_RWLOCK);
-    rwlock_begin(rwlock, true, __func__);
+    (void)ABTI_MISUSED(abti_misuse_of_rwlock(rwlock, __func__));
     abti_rwlock_wrlock(rwlock);
-    rwlock_end(rwlock);
+    abti_annotate_acquire(rwlock);
     return ABT_SUCCESS;
 }
 

@@ -217,10 +217,7 @@ static ABTI_COLD int thread_join_slow(abti_es *es, ABT_thread thread)
 {
     if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, "ABT_thread_join")))
         return abti_error_in(ABT_ERR_INV_THREAD, "ABT_thread_join");
-    int code = join_or_free(es, thread, NULL);
-    if (ABTI_UNLIKELY(abti_ledger_on))
-        abti_ledger_note_end(thread);
-    return code;
+    return join_or_free(es, thread, NULL);
 }
 
 int ABT_thread_join(ABT_thread thread)

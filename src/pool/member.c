@@ -85,7 +85,6 @@ static bool keep_back(abti_unit *unit)
     struct abti_ledger_note note;
     if (!abti_ledger_find(unit, &note) || note.freed)
         return false;
-    abti_ledger_note_end(unit);
     abti_unit_mark_free(unit);
     unit->flags = ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED;
     /* relaxed: a thread that looks at the unit yet has no right to, and the ledger tells it so */

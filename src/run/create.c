@@ -195,8 +195,6 @@ size_t abti_create_many_quick(ABT_pool *pools, void (**funcs)(void *), void **ar
 int abti_revive_unqueued(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
 {
     abti_assert(abti_unit_is_done(unit) && pool);
-    if (ABTI_UNLIKELY(abti_ledger_on))
-        abti_ledger_note_end(unit);
     bool has_own = ABTI_UNLIKELY(abti_guard_needs_page()) && unit->flags & ABTI_UNIT_OWN_STACK;
     if (has_own && !abti_stack_guard_by_name(unit->stack))
         return ABT_ERR_MEM;

@@ -29,7 +29,6 @@ static struct abti_spin ledger_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF); /* everyth
 static struct ledger_entry *entry_buckets[BUCKETS];
 static struct ledger_entry *kept_entries[KEPT]; /* a ring of freed ones; NULL: a place without one */
 static unsigned oldest_entry;                   /* the place of the oldest */
-static void (*ledger_at_end)(abti_unit *unit);  /* constant while misuse is looked for */
 static struct ledger_entry *stack_entries;      /* units with a stack in the user's memory */
 
 static struct ledger_entry **entry_bucket(const void *handle)
@@ -61,9 +60,8 @@ struct abti_party abti_party_self(void)
     return party;
 }
 
-void abti_ledger_begin(void (*at_end)(abti_unit *unit))
+void abti_ledger_begin(void)
 {
-    ledger_at_end = at_end;
     abti_ledger_on = true;
 }
 
@@ -159,11 +157,6 @@ static struct ledger_entry *exchange_oldest(struct ledger_entry *entry)
     if (old)
         *find_in_ledger(old->handle) = old->next;
     return old;
-}
-
-void abti_ledger_note_end(abti_unit *unit)
-{
-    ledger_at_end(unit);
 }
 
 void abti_ledger_note_popped(const void *unit, bool popped)

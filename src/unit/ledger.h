@@ -65,11 +65,8 @@ extern bool abti_ledger_on ABTI_HIDDEN;
 /* Objects of a kind may have been made that the ledger does not know. Each is set once, to spare those that look. */
 extern _Atomic(uint8_t) abti_ledger_misses[ABTI_NUM_HANDLE_KINDS] ABTI_HIDDEN;
 
-/* Begins with nothing known. `at_end` is informed of each unit that is known when it has ended, at least once. */
-void abti_ledger_begin(void (*at_end)(abti_unit *unit));
-
-/* A unit has ended, and is about to be freed or revived, or has been joined. While misuse is looked for. */
-void abti_ledger_note_end(abti_unit *unit);
+/* Begins with nothing known. */
+void abti_ledger_begin(void);
 
 /* Forgets everything, and releases what was kept back. */
 void abti_ledger_end(void);

@@ -104,14 +104,6 @@ static void locks(void *arg)
     must(ABT_mutex_lock(mutex));
 }
 
-static void locks_recursive(void *arg)
-{
-    (void)arg;
-    must(ABT_mutex_lock(mutex));
-    must(ABT_mutex_lock(mutex));
-    must(ABT_mutex_unlock(mutex));
-}
-
 static void read_locks(void *arg)
 {
     (void)arg;
@@ -248,12 +240,6 @@ static int unlock_rwlock_of_writer(void)
     return ABT_rwlock_unlock(rwlock);
 }
 
-static int unlock_rwlock_of_reader(void)
-{
-    begun(read_locks);
-    return ABT_rwlock_unlock(rwlock);
-}
-
 static void locks_rwlock_twice(void *arg)
 {
     (void)arg;
@@ -261,75 +247,10 @@ static void locks_rwlock_twice(void *arg)
     must(ABT_rwlock_rdlock(rwlock));
 }
 
-static void upgrades(void *arg)
-{
-    (void)arg;
-    must(ABT_rwlock_rdlock(rwlock));
-    must(ABT_rwlock_wrlock(rwlock));
-}
-
 static int lock_rwlock_twice(void)
 {
     begun(locks_rwlock_twice);
     return ABT_SUCCESS;
-}
-
-static int upgrade_rwlock(void)
-{
-    begun(upgrades);
-    return ABT_SUCCESS;
-}
-
-static int end_with(void (*func)(void *))
-{
-    ABT_thread thread = create(func);
-
-    return ABT_thread_free(&thread);
-}
-
-static int end_with_mutex(void)
-{
-    return end_with(locks);
-}
-
-static int end_with_recursive_mutex(void)
-{
-    ABT_mutex_attr attr;
-
-    must(ABT_mutex_attr_create(&attr));
-    must(ABT_mutex_attr_set_recursive(attr, ABT_TRUE));
-    must(ABT_mutex_create_with_attr(attr, &mutex));
-    must(ABT_mutex_attr_free(&attr));
-    return end_with(locks_recursive);
-}
-
-static int end_with_read_rwlock(void)
-{
-    return end_with(read_locks);
-}
-
-static int end_with_written_rwlock(void)
-{
-    return end_with(write_locks);
-}
-
-static int join_ends_with_mutex(void)
-{
-    return ABT_thread_join(create(locks));
-}
-
-static int unnamed_ends_with_mutex(void)
-{
-    must(ABT_thread_create(pool, locks, NULL, ABT_THREAD_ATTR_NULL, NULL));
-    return ABT_self_yield();
-}
-
-static int tasklet_ends_with_mutex(void)
-{
-    ABT_task task;
-
-    must(ABT_task_create(pool, locks, NULL, &task));
-    return ABT_task_free(&task);
 }
 
 static int lock_of_ended_ult(void)
@@ -812,17 +733,7 @@ static const struct row {
     ROW(unlock_free_rwlock, ABT_ERR_INV_RWLOCK, THE("ABT_rwlock_unlock", "rwlock") "is not locked$"),
     ROW(unlock_rwlock_twice, ABT_ERR_INV_RWLOCK, THE("ABT_rwlock_unlock", "rwlock") "is not locked$"),
     ROW(unlock_rwlock_of_writer, ABT_SUCCESS, THE("ABT_rwlock_unlock", "rwlock") ".* " ULT ", not by the caller$"),
-    ROW(unlock_rwlock_of_reader, ABT_SUCCESS, THE("ABT_rwlock_unlock", "rwlock") ".* 1 reader, not by the caller$"),
     ROW(lock_rwlock_twice, ABT_SUCCESS, THE("ABT_rwlock_rdlock", "rwlock") "is locked by the caller$"),
-    ROW(upgrade_rwlock, ABT_SUCCESS, THE("ABT_rwlock_wrlock", "rwlock") "is locked for reading by the caller$"),
-#define END(object) "^libabt: the end of " object PRIMARY ": it has (mutex|rwlock) " P PRIMARY " locked$"
-    ROW(end_with_mutex, ABT_SUCCESS, END(ULT)),
-    ROW(end_with_recursive_mutex, ABT_SUCCESS, END(ULT)),
-    ROW(end_with_read_rwlock, ABT_SUCCESS, END(ULT)),
-    ROW(end_with_written_rwlock, ABT_SUCCESS, END(ULT)),
-    ROW(join_ends_with_mutex, ABT_SUCCESS, END(ULT)),
-    ROW(unnamed_ends_with_mutex, ABT_SUCCESS, END(ULT)),
-    ROW(tasklet_ends_with_mutex, ABT_SUCCESS, END("tasklet " P OF)),
     ROW(lock_of_ended_ult, ABT_SUCCESS, THE("ABT_mutex_lock", "mutex") "is locked by " ULT ", which has ended$"),
     ROW(unlock_of_ended_ult, ABT_SUCCESS, THE("ABT_mutex_unlock", "mutex") "is locked by " ULT ", not by the caller$"),
     ROW(cond_of_another_mutex, ABT_ERR_INV_MUTEX,
