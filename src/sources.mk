@@ -72,8 +72,6 @@ abt_sources = \
 	src/idle/leader.c \
 	src/idle/relook.c \
 	src/os/cxx.c \
-	src/os/libunwind.c \
-	src/os/symbol.c \
 	src/lock/bias.c \
 	src/lock/futex_linux.c \
 	src/lock/membarrier_linux.c \
@@ -118,10 +116,12 @@ abt_sources = \
 	src/rt/config.c \
 	src/rt/handle.c \
 	src/rt/kvconf.c \
+	src/rt/libunwind.c \
 	src/rt/log.c \
 	src/rt/misspelt.c \
 	src/rt/rt.c \
 	src/rt/self.c \
+	src/rt/symbol.c \
 	src/rt/tool.c \
 	src/rt/variables.c \
 	src/run/begin.c \

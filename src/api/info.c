@@ -2,7 +2,7 @@
 /* ABT_info_*: the configuration, and printing what there is. */
 #include "api/handles.h"
 #include "run/attr.h"
-#include "os/libunwind.h"
+#include "rt/libunwind.h"
 #include "pool/pool.h"
 #include "stream/affinity.h"
 #include "watch/info.h"

@@ -10,7 +10,7 @@
 #include "stream/carrier.h"
 #include "fork/workers.h"
 #include "idle/driver.h"
-#include "os/symbol.h"
+#include "rt/symbol.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "os/nodes.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "os/symbol.h"
+#include "rt/symbol.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "arch/ucontext.h"
 #include "base/text.h"
-#include "os/symbol.h"
+#include "rt/symbol.h"
 #include "os/fault.h"
 #include "rt/rt.h"
 #include "unit/unit.h"

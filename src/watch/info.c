@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "base/assert.h"
-#include "os/symbol.h"
+#include "rt/symbol.h"
 #include "run/sched.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include "os/symbol.h"
+#include "rt/symbol.h"
 #include "os/clock.h"
 
 /* --- Words --- */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "os/symbol.h"
+#include "rt/symbol.h"
 #include "rt/rt.h"
 #include "rt/tool.h"
 #include "watch/trace.h"

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include "arch/cpu.h"
 #include "base/compiler.h"
-#include "os/libunwind.h"
-#include "os/symbol.h"
+#include "rt/libunwind.h"
+#include "rt/symbol.h"
 #include "os/peek.h"
 
 static void add_place(struct abti_calls *calls, uintptr_t pc, bool is_return)

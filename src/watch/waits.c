@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "os/symbol.h"
+#include "rt/symbol.h"
 #include "unit/joining.h"
 #include "unit/ledger.h"
 #include "wait/guest.h"

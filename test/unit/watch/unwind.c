@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Back-traces of bare contexts: they begin at the caller of the switch and end at the entry frame. */
 #include "arch/cpu.h"
-#include "os/libunwind.h"
+#include "rt/libunwind.h"
 #include "watch/unwind.h"
 #include "tap.h"
 

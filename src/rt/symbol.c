@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "os/symbol.h"
+#include "rt/symbol.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/hash.h"
 #include "base/text.h"
-#include "os/libunwind.h"
+#include "rt/libunwind.h"
 #include "os/module.h"
 
 /* --- What was found lately --- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libunwind, where it is installed: no build needs it. */
-#ifndef ABTI_OS_LIBUNWIND_H
-#define ABTI_OS_LIBUNWIND_H
+#ifndef ABTI_RT_LIBUNWIND_H
+#define ABTI_RT_LIBUNWIND_H
 
 #include <stddef.h>
 #include <stdint.h>

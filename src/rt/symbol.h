@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of functions. */
-#ifndef ABTI_OS_SYMBOL_H
-#define ABTI_OS_SYMBOL_H
+#ifndef ABTI_RT_SYMBOL_H
+#define ABTI_RT_SYMBOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

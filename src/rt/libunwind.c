@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "os/libunwind.h"
+#include "rt/libunwind.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
