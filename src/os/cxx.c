@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "os/loader.h"
 #include "os/module.h"
 
 /* Where there is a runtime from the start. Also for static ones: the linker exports what a shared library refers to. */
@@ -91,7 +90,7 @@ static bool use_any_library(void)
 static void look_among_libraries(void)
 {
     static _Atomic(uint64_t) count_without; /* none of that number of libraries is a runtime */
-    uint64_t count = abti_loader_count();
+    uint64_t count = abti_module_changes();
     if (use_any_library() || abti_load_relaxed(&count_without) == count)
         return;
     if (await_links() && !use_any_library())

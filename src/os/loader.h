@@ -3,16 +3,11 @@
 #ifndef ABTI_OS_LOADER_H
 #define ABTI_OS_LOADER_H
 
-#include <stdint.h>
-
 /*
  * A word that is NULL until the next library is loaded, to be looked at at any time. NULL: there is none. That is so
  * when libraries have been loaded already: the word is the loader's, in the record of the last library, which has to be
  * one that is never unloaded.
  */
 void *const *abti_loader_next(void);
-
-/* How many libraries have been loaded so far; 0 where the loader does not say. It takes a lock and some 50 ns. */
-uint64_t abti_loader_count(void);
 
 #endif

@@ -87,17 +87,3 @@ void *const *abti_loader_next(void)
     dl_iterate_phdr(find_last, &last);
     return last ? (void *const *)(const void *)&last->l_next : NULL;
 }
-
-static int read_count(struct dl_phdr_info *info, size_t size, void *count)
-{
-    (void)size;
-    *(uint64_t *)count = info->dlpi_adds;
-    return 1;
-}
-
-uint64_t abti_loader_count(void)
-{
-    uint64_t count = 0;
-    dl_iterate_phdr(read_count, &count);
-    return count;
-}

@@ -7,8 +7,3 @@ void *const *abti_loader_next(void)
 {
     return NULL;
 }
-
-uint64_t abti_loader_count(void)
-{
-    return 0;
-}

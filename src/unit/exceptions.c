@@ -9,6 +9,7 @@
 #include <unwind.h>
 #include "base/assert.h"
 #include "os/loader.h"
+#include "os/module.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
@@ -73,14 +74,14 @@ void abti_exceptions_enter(abti_es *es)
     }
     void *const *next = abti_loader_next();
     await_library(es, next ? next : &no_library_yet);
-    es->cxx.libraries = abti_loader_count();
+    es->cxx.libraries = abti_module_changes();
     /* While the program has loaded nothing, all that there is can be found in the plain way. */
     look_for_runtime(es, !next);
 }
 
 void abti_exceptions_look(abti_es *es)
 {
-    uint64_t libraries = abti_loader_count();
+    uint64_t libraries = abti_module_changes();
     if (libraries == es->cxx.libraries)
         return;
     es->cxx.libraries = libraries;
