@@ -10,7 +10,6 @@ abt_sources = \
 	src/api/driver.c \
 	src/api/error.c \
 	src/api/eventual.c \
-	src/api/expect.c \
 	src/api/fork.c \
 	src/api/future.c \
 	src/api/garbage.c \
@@ -29,8 +28,6 @@ abt_sources = \
 	src/api/sched_config.c \
 	src/api/self.c \
 	src/api/source.c \
-	src/api/stats.c \
-	src/api/trace.c \
 	src/api/task.c \
 	src/api/thread.c \
 	src/api/thread_attr.c \
@@ -39,6 +36,7 @@ abt_sources = \
 	src/api/thread_sleep.c \
 	src/api/timer.c \
 	src/api/tool.c \
+	src/api/watch.c \
 	src/api/word.c \
 	src/api/xstream.c \
 	src/api/xstream_barrier.c \
@@ -50,7 +48,6 @@ abt_sources = \
 	src/watch/dumpsignal.c \
 	src/watch/info.c \
 	src/watch/deadlock.c \
-	src/watch/mark.c \
 	src/watch/waits.c \
 	src/watch/top.c \
 	src/watch/topshot.c \
@@ -118,7 +115,6 @@ abt_sources = \
 	src/rt/kvconf.c \
 	src/rt/libunwind.c \
 	src/rt/log.c \
-	src/rt/misspelt.c \
 	src/rt/rt.c \
 	src/rt/self.c \
 	src/rt/symbol.c \
@@ -144,12 +140,9 @@ abt_sources = \
 	src/stream/helper.c \
 	src/stream/pool_backoff.c \
 	src/stream/reclaim.c \
-	src/stream/sched_basic.c \
 	src/stream/sched_basic_wait.c \
 	src/stream/sched_loop.c \
 	src/stream/sched_make.c \
-	src/stream/sched_randws.c \
-	src/stream/sched_user.c \
 	src/stream/source.c \
 	src/stream/source_ask.c \
 	src/stream/source_search.c \

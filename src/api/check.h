@@ -9,6 +9,7 @@
 #include "base/build.h"
 #include "base/compiler.h"
 #include "rt/handle.h"
+#include "unit/unit.h"
 
 /* Whether an argument is wrong; ABTI_REFUSE_IF(wrong argument, code) returns that error then from the function. */
 #define ABTI_REFUSE(condition) (ABTI_BUILD_CHECKS && ABTI_UNLIKELY(condition))
@@ -41,6 +42,13 @@ ABTI_INLINE int abti_error_in(int code, const char *function)
     if (ABTI_BUILD_PRINT_ERRNO)
         abti_error_report(code, function);
     return code;
+}
+
+/* In the 1.x API tasklets may not wait, except for mutexes. In 2.0 they block their ES. */
+ABTI_INLINE bool abti_may_not_wait(void)
+{
+    abti_es *es = abti_es_self;
+    return !ABTI_BUILD_VER20 && ABTI_REFUSE(es && abti_unit_is_tasklet(es->cur));
 }
 
 #endif

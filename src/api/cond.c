@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "api/misuse.h"
-#include "api/waiting.h"
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "rt/handle.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "api/misuse.h"
-#include "api/waiting.h"
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "rt/handle.h"

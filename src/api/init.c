@@ -20,7 +20,7 @@
 #include "pool/shortage.h"
 #include "rt/handle.h"
 #include "rt/log.h"
-#include "rt/misspelt.h"
+#include "rt/variables.h"
 #include "run/begin.h"
 #include "run/end.h"
 #include "run/join.h"
@@ -228,7 +228,7 @@ static int runtime_init(bool primary)
     int code = abti_config_load(&abti_rt.config, true);
     if (code != ABT_SUCCESS)
         return code;
-    abti_misspelt_tell();
+    abti_variables_tell();
     if (abti_rt.config.check != ABTI_CHECK_OFF)
         abti_ledger_begin();
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;

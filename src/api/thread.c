@@ -8,7 +8,6 @@
 #include "rt/handle.h"
 #include "run/block.h"
 #include "run/join.h"
-#include "run/row.h"
 #include "run/yield.h"
 #include "stream/events.h"
 #include "sync/timer.h"

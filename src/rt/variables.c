@@ -3,11 +3,14 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include "base/build.h"
 #include "base/round.h"
 #include "os/affinity.h"
 #include "os/env.h"
 #include "os/vm.h"
+#include "rt/rt.h"
 
 #define KIB ((uint64_t)1024)
 #define MIB (KIB * 1024)
@@ -269,3 +272,27 @@ bool abti_variable_tell_once(const struct abti_variable *variable)
 #undef FIELD
 #undef WANTS
 #undef WANTS_TOOL
+
+/* --- Names in the environment that nobody reads --- */
+
+static void look_at_name(const char *prefix, const char *name)
+{
+    for (size_t i = 0; i < abti_num_variables; i++) {
+        const struct abti_variable *variable = &abti_variables[i];
+        if (strcmp(name, variable->name) != 0)
+            continue;
+        if (variable->type == ABTI_VARIABLE_NONE)
+            fprintf(stderr, "libabt: %s%s has no effect\n", prefix, name);
+        return;
+    }
+    if (abti_rt.config.print_config)
+        fprintf(stderr, "libabt: %s%s is no variable of the library\n", prefix, name);
+}
+
+void abti_variables_tell(void)
+{
+    static bool has_reported; /* under the lock of ABT_init */
+    if (!has_reported)
+        abti_env_visit(look_at_name);
+    has_reported = true;
+}

@@ -61,4 +61,10 @@ bool abti_variable_find_word(const struct abti_variable *variable, const char *t
 /* True the first time that it is asked of a variable in this process: what there is to say of it is said once. */
 bool abti_variable_tell_once(const struct abti_variable *variable);
 
+/*
+ * Says on stderr which variables have no effect, and, with ABT_PRINT_CONFIG, which names are none of ours: those may be
+ * other software's. Once in a process.
+ */
+void abti_variables_tell(void);
+
 #endif

@@ -21,7 +21,7 @@
 #include "pool/leftover.h"
 #include "rt/rt.h"
 #include "run/block.h"
-#include "run/row.h"
+#include "run/join.h"
 
 /* --- Leaving --- */
 

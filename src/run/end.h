@@ -38,7 +38,7 @@ abti_unit *abti_end_for_joiner(abti_es *es, abti_unit *unit, const abti_pool *po
  */
 void abti_end_with_process(abti_unit *primary, abti_unit *forker);
 
-/* Runs the units of a row, see run/row.h, in place. */
+/* Runs the units of a row, see run/join.h, in place. */
 void abti_run_row(void *row);
 
 /*

@@ -9,7 +9,6 @@
 #include "pool/request.h"
 #include "run/block.h"
 #include "run/child.h"
-#include "run/row.h"
 #include "run/end.h"
 #include "run/parent.h"
 #include "run/yield.h"

@@ -20,12 +20,6 @@ void abti_sched_loop(abti_sched *sched);
 /* Picks in the order of BASIC and PRIO: from the first pool of `order` that has a unit. */
 abti_unit *abti_sched_pick_in_order(abti_sched *sched, abti_unit *self);
 
-extern const struct abti_sched_ops abti_sched_basic_ops ABTI_HIDDEN;
 extern const struct abti_sched_ops abti_sched_basic_wait_ops ABTI_HIDDEN;
-extern const struct abti_sched_ops abti_sched_randws_ops ABTI_HIDDEN;
-extern const struct abti_sched_ops abti_sched_user_ops ABTI_HIDDEN;
-
-/* Puts the pools that are cheapest to look at first. */
-void abti_sched_order_by_access(abti_sched *sched);
 
 #endif

@@ -20,7 +20,6 @@
 #include "wait/task.h"
 #include "wait/word.h"
 #include "watch/dumpsignal.h"
-#include "watch/mark.h"
 #include "watch/registry.h"
 #include "watch/stranded.h"
 #include "watch/waits.h"

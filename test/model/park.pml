@@ -214,7 +214,7 @@ end_asleep:
     parked[1] = parked[1] & ~BIT(s)
 }
 
-/* stream/sched_loop.c: abti_sched_loop, stream/sched_basic.c: abti_sched_pick_in_order. */
+/* stream/sched_loop.c: abti_sched_loop, stream/sched_make.c: abti_sched_pick_in_order. */
 proctype stream(byte s)
 {
     byte who = NOBODY;
