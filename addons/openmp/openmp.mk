@@ -123,6 +123,7 @@ install-abtomp: install-libLTLIBRARIES
 openmp_tests = \
 	addons/openmp/test/atomics \
 	addons/openmp/test/blas \
+	addons/openmp/test/calls \
 	addons/openmp/test/cancel \
 	addons/openmp/test/constructor \
 	addons/openmp/test/environment \
@@ -156,6 +157,9 @@ $(openmp_tests): .libs/abtomp/libgomp.so.1
 addons_openmp_test_atomics_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_atomics_LINK = $(openmp_test_link)
 addons_openmp_test_atomics_LDADD =
+addons_openmp_test_calls_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_calls_LINK = $(openmp_test_link)
+addons_openmp_test_calls_LDADD =
 addons_openmp_test_cancel_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_cancel_LINK = $(openmp_test_link)
 addons_openmp_test_cancel_LDADD =

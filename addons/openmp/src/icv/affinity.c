@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "icv/places.h"
+#include "kmp/environment.h"
 
 /* ---- A text with what a thread is and where ---------------------------------------------------------------------- */
 
@@ -171,11 +172,12 @@ size_t abtomp_affinity_text(const struct abtomp_member *me, char *buffer, size_t
     return text.length;
 }
 
+/* Where the library that the program has asked for writes it. */
 void abtomp_affinity_display(const struct abtomp_member *me, const char *format)
 {
     char line[1024];
     abtomp_affinity_text(me, line, sizeof(line), format);
-    fprintf(stderr, "%s\n", line);
+    fprintf(abtomp_kmp_is_asked_for() ? stdout : stderr, "%s\n", line);
 }
 
 /* ---- Binding ----------------------------------------------------------------------------------------------------- */

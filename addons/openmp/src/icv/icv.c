@@ -186,6 +186,9 @@ static bool parse_spincount(const struct variable *variable, const char *text)
 
 static const char *const schedules[] = {"?", "static", "dynamic", "guided", "auto", NULL};
 
+/* That a static loop has without one being named. */
+static unsigned static_modifier = ABTOMP_MONOTONIC;
+
 static bool parse_schedule(const struct variable *variable, const char *text)
 {
     static const char *const modifiers[] = {"nonmonotonic", "monotonic", NULL};
@@ -206,8 +209,9 @@ static bool parse_schedule(const struct variable *variable, const char *text)
     }
     if (!is_end(text))
         return false;
-    icvs->run_sched =
-        (unsigned)kind | (modifier == 1 || (modifier < 0 && kind == ABTOMP_STATIC) ? ABTOMP_MONOTONIC : 0);
+    icvs->run_sched = (unsigned)kind | (modifier == 1                           ? ABTOMP_MONOTONIC
+                                        : modifier < 0 && kind == ABTOMP_STATIC ? static_modifier
+                                                                                : 0);
     icvs->run_chunk = (long)chunk;
     return true;
 }
@@ -371,7 +375,8 @@ static const struct variable variables[] = {
     {"OMP_AFFINITY_FORMAT", "a text of at most 511 characters", parse_text, print_text, abtomp_env.affinity_format,
      NULL, sizeof(abtomp_env.affinity_format)},
     {"OMP_ALLOCATOR", "the name of a predefined allocator", parse_word, print_word, &allocator, allocators, 0},
-    {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, &abtomp_env.target_offload, offloads, 0},
+    {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, &abtomp_env.target_offload,
+     offloads, 0},
     {"OMP_DISPLAY_ENV", "true, false or verbose", parse_display, NULL, &display, displays, 0},
     {"OMP_TOOL", "enabled or disabled", parse_tool, NULL, &is_tool, NULL, 0},
     {"OMP_TOOL_LIBRARIES", "", parse_nothing, NULL, NULL, NULL, 0},
@@ -443,6 +448,15 @@ static void derive_all(void)
         abtomp_env.relay_width = abtomp_env.nested == ABTOMP_NESTED_AUTO ? (uint64_t)abtomp_env.num_procs : 1;
 }
 
+/* LLVM's loops are static without OMP_SCHEDULE, and its static loops have no modifier. Its tests look at the format. */
+static void set_llvm_defaults(struct abtomp_icvs *icvs)
+{
+    icvs->run_sched = ABTOMP_STATIC;
+    icvs->run_chunk = 0;
+    static_modifier = 0;
+    strcpy(abtomp_env.affinity_format, "OMP: pid %P tid %i thread %n bound to OS proc set {%A}");
+}
+
 /* Which there are is noted before the program can bind the thread that uses OpenMP first. */
 static __attribute__((constructor)) void note_procs(void)
 {
@@ -453,6 +467,8 @@ void abtomp_icv_start(void)
 {
     abtomp_cpus allowed = abtomp_cpus_noted();
     abtomp_env.num_procs = abtomp_cpus_count(&allowed) > 0 ? abtomp_cpus_count(&allowed) : 1;
+    if (abtomp_kmp_is_asked_for())
+        set_llvm_defaults(&abtomp_env.icvs);
     for (int i = 0; i < NUM_VARIABLES; i++)
         read_variable(&variables[i]);
     derive_all();

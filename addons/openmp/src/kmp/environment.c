@@ -3,7 +3,6 @@
 #include "kmp/environment.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +105,7 @@ static const struct {
 enum { NUM = sizeof(variables) / sizeof(variables[0]) };
 
 /* By which name the library was loaded: programs of gcc ask for libgomp.so.1, and do not look at these variables. */
-static bool is_llvm(void)
+bool abtomp_kmp_is_asked_for(void)
 {
     Dl_info info;
     if (dladdr(variables, &info) == 0 || !info.dli_fname)
@@ -121,7 +120,7 @@ const char *abtomp_kmp_value_of(const char *name)
     static char text[MOST];
     for (int i = 0; i < NUM; i++) {
         const char *value = strcmp(variables[i].of, name) == 0 ? getenv(variables[i].name) : NULL;
-        if (value && is_llvm() && variables[i].translate(value, text))
+        if (value && abtomp_kmp_is_asked_for() && variables[i].translate(value, text))
             return text;
     }
     return NULL;
@@ -141,7 +140,7 @@ static bool is_used(const char *setting, size_t length)
 void abtomp_kmp_name_unused(void)
 {
     extern char **environ;
-    if (!is_llvm())
+    if (!abtomp_kmp_is_asked_for())
         return;
     for (char **each = environ; *each; each++) {
         size_t length = strcspn(*each, "=");

@@ -172,6 +172,28 @@ static unsigned kind_in(int32_t kind)
     }
 }
 
+/* Iterations of a vector stay together: members take whole chunks, each of as many vectors as the program asks for. */
+static void divide_in_units(struct abtomp_loop *loop, const struct abtomp_icvs *icvs, uint32_t unit)
+{
+    loop->chunk = 1;
+    if ((loop->kind & ~ABTOMP_MONOTONIC) == ABTOMP_RUNTIME) {
+        loop->kind = icvs->run_sched;
+        loop->chunk = icvs->run_chunk > 0;
+        unit *= icvs->run_chunk > 0 ? (uint32_t)icvs->run_chunk : 1;
+    }
+    loop->unit = unit;
+    loop->all = loop->num;
+    loop->num = (loop->num + unit - 1) / unit;
+}
+
+/* The end of what a member has taken, in iterations. */
+static inline uint64_t end_of(const struct abtomp_loop *loop, uint64_t end)
+{
+    if (ABTOMP_LIKELY(loop->unit == 0))
+        return end;
+    return end < loop->num ? end * loop->unit : loop->all;
+}
+
 static void enter_loop(int32_t kind, uint64_t lower, uint64_t num, int64_t step, int64_t chunk)
 {
     struct abtomp_loop loop = {.start = lower, .step = (uint64_t)step, .num = num, .kind = kind_in(kind)};
@@ -182,6 +204,8 @@ static void enter_loop(int32_t kind, uint64_t lower, uint64_t num, int64_t step,
         loop.chunk = 1;
     loop.is_ordered = plain >= FIRST_ORDERED && plain <= LAST_ORDERED;
     struct abtomp_member *me = abtomp_self();
+    if ((plain == GUIDED_SIMD || plain == RUNTIME_SIMD) && chunk > 1)
+        divide_in_units(&loop, &me->icvs, (uint32_t)chunk);
     if (abtomp_crossing_comes(me))
         abtomp_crossing_begin(me->crossing, &loop);
     abtomp_loop_enter(me, &loop, NULL, NULL);
@@ -223,8 +247,8 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
         if (!take_part(me, is_last))                                                                                   \
             return 0;                                                                                                  \
         const struct abtomp_loop *loop = &me->share->loop;                                                             \
-        *lower = (type)(loop->start + me->first * loop->step);                                                         \
-        *upper = (type)(loop->start + (me->end - 1) * loop->step);                                                     \
+        *lower = (type)(loop->start + end_of(loop, me->first) * loop->step);                                           \
+        *upper = (type)(loop->start + (end_of(loop, me->end) - 1) * loop->step);                                       \
         if (step)                                                                                                      \
             *step = (step_type)loop->step;                                                                             \
         return 1;                                                                                                      \

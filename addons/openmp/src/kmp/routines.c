@@ -5,6 +5,7 @@
  */
 #include "omp.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ int kmp_get_affinity_mask_proc(int number, void **mask)
 
 /* -- Settings -- */
 
-static _Atomic(int) block_time = 200;                /* milliseconds: LLVM's default */
+static _Atomic(int) block_time = -1;                 /* milliseconds; negative: it has not been set */
 static _Atomic(size_t) stack_size = 4 * 1024 * 1024; /* likewise */
 
 /* relaxed, all: they are only told */
@@ -113,7 +114,13 @@ void kmp_set_blocktime(int milliseconds)
 
 int kmp_get_blocktime(void)
 {
-    return atomic_load_explicit(&block_time, memory_order_relaxed);
+    int set = atomic_load_explicit(&block_time, memory_order_relaxed);
+    if (set >= 0)
+        return set;
+    (void)abtomp_self(); /* reads the variables */
+    if (abtomp_env.wait_policy == ABTOMP_WAIT_ACTIVE)
+        return INT_MAX;
+    return abtomp_env.wait_policy == 0 ? 200 : 0; /* LLVM's default; passive */
 }
 
 void kmp_set_stacksize_s(size_t size)
@@ -320,7 +327,26 @@ int omp_control_tool_(const int *command, const int *modifier, void *arg)
     return omp_control_tool(*command, *modifier, arg);
 }
 
-/* -- Other names of the same, in Intel's headers for C -- */
+/* -- Other names of the same, in LLVM's and Intel's headers for C -- */
+
+#define C_NAME(type, name, parameters, ...)                                                                            \
+    ABTOMP_API type ompc_##name parameters;                                                                            \
+    type ompc_##name parameters                                                                                        \
+    {                                                                                                                  \
+        return omp_##name(__VA_ARGS__);                                                                                \
+    }
+
+C_NAME(size_t, capture_affinity, (char *text, size_t size, const char *format), text, size, format)
+C_NAME(void, display_affinity, (const char *format), format)
+C_NAME(size_t, get_affinity_format, (char *text, size_t size), text, size)
+C_NAME(int, get_ancestor_thread_num, (int level), level)
+C_NAME(int, get_team_size, (int level), level)
+C_NAME(void, set_affinity_format, (const char *format), format)
+C_NAME(void, set_dynamic, (int value), value)
+C_NAME(void, set_max_active_levels, (int num), num)
+C_NAME(void, set_nested, (int value), value)
+C_NAME(void, set_num_threads, (int num), num)
+C_NAME(void, set_schedule, (unsigned kind, int chunk), kind, chunk)
 
 #define ALSO(type, of, parameters)                                                                                     \
     ABTOMP_API type kmpc_##of parameters;                                                                              \

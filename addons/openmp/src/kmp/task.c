@@ -41,7 +41,8 @@ static void run_made(void *data)
     struct made *made = data;
     do {
         made->is_again = false;
-        (void)made->program.routine(abtomp_current->num, &made->program);
+        if (ABTOMP_LIKELY(made->program.routine != NULL)) /* a wait for dependences has none */
+            (void)made->program.routine(abtomp_current->num, &made->program);
     } while (ABTOMP_UNLIKELY(made->is_again));
     destroy_data(&made->program, made->flags);
 }
@@ -105,7 +106,7 @@ static uintptr_t *list_dependences(uintptr_t *few, int32_t num, const struct kmp
         const struct kmp_depend *each = i < (size_t)num ? &list[i] : &more[i - (size_t)num];
         bool is_in = each->flags == KMP_DEPEND_IN, is_set = each->flags == KMP_DEPEND_INOUTSET;
         words[HEAD + i] = (uintptr_t)object;
-        object[0] = each->flags & KMP_DEPEND_ALL ? 0 : each->address;
+        object[0] = each->flags & KMP_DEPEND_ALL || each->address == UINTPTR_MAX ? 0 : each->address;
         object[1] = is_in ? ABTOMP_USE_IN : is_set ? ABTOMP_USE_INOUTSET : ABTOMP_USE_OUT;
     }
     return words;
@@ -300,7 +301,8 @@ void __kmpc_taskloop_5(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t
     struct abtomp_taskloop loop = {
         .fn = run_part, .data = part, .size = (long)size, .align = 16, .start = *lower, .step = (uint64_t)step};
     loop.copy = copy ? copy_part : NULL;
-    loop.end = *upper + (uint64_t)step;
+    loop.end = step > 0 ? *lower + ((*upper - *lower) / (uint64_t)step + 1) * (uint64_t)step
+                        : *lower - ((*lower - *upper) / -(uint64_t)step + 1) * -(uint64_t)step;
     loop.asked = sched == 0 ? 0 : asked;
     loop.priority = priority_of(made);
     loop.flags = (may_defer ? ABTOMP_LOOP_IF : 0) | (no_group ? ABTOMP_LOOP_NO_GROUP : 0) |

@@ -27,6 +27,9 @@ struct abtomp_loop {
     uint64_t chunk;            /* iterations at a time; 0, of static: one part for each member */
     unsigned kind;             /* maybe with ABTOMP_MONOTONIC */
     bool is_ordered;
+    uint32_t
+        unit;     /* of clang's programs: iterations that stay together. The numbers above are of units; 0: it is one */
+    uint64_t all; /* iterations of a loop with units */
     unsigned num_sinks;      /* dimensions of a doacross loop; 0: it is none */
     const void *sink_counts; /* iterations of each dimension, 8 bytes each */
 };
