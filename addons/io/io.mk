@@ -95,9 +95,15 @@ io_tests = \
 if !IO_SYSCALLS
 io_tests += addons/io/test/soak addons/io/test/valgrind
 endif
+if HAVE_CXX
+io_tests += addons/io/test/awaits
+endif
 
 io_test_libs = libabtio.la libabt.la
 addons_io_test_acceptors_LDADD = $(io_test_libs)
+addons_io_test_awaits_SOURCES = addons/io/test/awaits.cc test/cxx/tap.hh
+addons_io_test_awaits_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++20
+addons_io_test_awaits_LDADD = $(io_test_libs)
 addons_io_test_busy_stream_LDADD = $(io_test_libs)
 addons_io_test_cancel_units_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 addons_io_test_cancel_units_LDADD = $(io_test_libs)

@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace abt
 {
@@ -73,6 +74,37 @@ inline void check(int code, const char *what)
     if (__builtin_expect(code != ABT_SUCCESS, 0))
         fail(code, what);
 }
+
+/* What one object has and frees; nullptr: nothing. An assignment swaps, so that what was there lives as long as
+ * `other`. */
+template <class Handle, int (*Free)(Handle *)> class unique
+{
+  public:
+    unique() noexcept = default;
+    explicit unique(Handle handle) noexcept : handle_(handle)
+    {
+    }
+    unique(unique &&other) noexcept : handle_(std::exchange(other.handle_, nullptr))
+    {
+    }
+    unique &operator=(unique &&other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~unique()
+    {
+        if (handle_)
+            Free(&handle_);
+    }
+    Handle get() const noexcept
+    {
+        return handle_;
+    }
+
+  private:
+    Handle handle_ = nullptr;
+};
 
 /* A time limit that far away comes sooner: the wait looks at the clock then, and goes on. */
 constexpr std::chrono::hours longest_wait(24);

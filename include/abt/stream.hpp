@@ -6,7 +6,6 @@
 #include <abt/base.hpp>
 
 #include <initializer_list>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,47 +35,41 @@ class pool
   public:
     using native_handle_type = ABT_pool;
     explicit pool(ABT_pool_kind kind = ABT_POOL_FIFO, ABT_pool_access access = ABT_POOL_ACCESS_MPMC)
+        : handle_(made(kind, access))
     {
-        detail::check(ABT_pool_create_basic(kind, access, ABT_FALSE, &handle_), "abt::pool");
-    }
-    pool(pool &&other) noexcept : handle_(std::exchange(other.handle_, ABT_POOL_NULL))
-    {
-    }
-    pool &operator=(pool &&other) noexcept
-    {
-        std::swap(handle_, other.handle_);
-        return *this;
-    }
-    ~pool()
-    {
-        if (handle_ != ABT_POOL_NULL)
-            ABT_pool_free(&handle_);
     }
 
     /* The next unit, for a scheduler; ABT_THREAD_NULL if there is none. */
     ABT_thread pop()
     {
         ABT_thread next = ABT_THREAD_NULL;
-        ABT_pool_pop_thread(handle_, &next);
+        ABT_pool_pop_thread(handle_.get(), &next);
         return next;
     }
     std::size_t size() const
     {
         std::size_t num = 0;
-        ABT_pool_get_size(handle_, &num);
+        ABT_pool_get_size(handle_.get(), &num);
         return num;
     }
     native_handle_type native_handle() const noexcept
     {
-        return handle_;
+        return handle_.get();
     }
     operator ABT_pool() const noexcept
     {
-        return handle_;
+        return handle_.get();
     }
 
   private:
-    ABT_pool handle_ = ABT_POOL_NULL;
+    static ABT_pool made(ABT_pool_kind kind, ABT_pool_access access)
+    {
+        ABT_pool pool;
+        detail::check(ABT_pool_create_basic(kind, access, ABT_FALSE, &pool), "abt::pool");
+        return pool;
+    }
+
+    detail::unique<ABT_pool, ABT_pool_free> handle_;
 };
 
 /* A function that chooses the next unit, or ABT_THREAD_NULL; the stream sleeps then until one comes to these pools. */
@@ -89,30 +82,17 @@ class scheduler
         static_assert(std::is_invocable_r_v<ABT_thread, F &>, "it returns the next unit");
         std::vector<ABT_pool> served(pools);
         ABT_sched_def def = {ABT_SCHED_TYPE_ULT, nullptr, run, nullptr, nullptr};
-        choice_ = std::make_unique<chosen_by<F>>(std::move(choose));
+        choice_ = decltype(choice_)(new chosen_by<F>(std::move(choose)));
+        ABT_sched made;
         detail::check(
-            ABT_sched_create(&def, static_cast<int>(served.size()), served.data(), ABT_SCHED_CONFIG_NULL, &handle_),
+            ABT_sched_create(&def, static_cast<int>(served.size()), served.data(), ABT_SCHED_CONFIG_NULL, &made),
             "abt::scheduler");
-        ABT_sched_set_data(handle_, choice_.get());
-    }
-    scheduler(scheduler &&other) noexcept
-        : choice_(std::move(other.choice_)), handle_(std::exchange(other.handle_, ABT_SCHED_NULL))
-    {
-    }
-    scheduler &operator=(scheduler &&other) noexcept
-    {
-        std::swap(choice_, other.choice_);
-        std::swap(handle_, other.handle_);
-        return *this;
-    }
-    ~scheduler()
-    {
-        if (handle_ != ABT_SCHED_NULL)
-            ABT_sched_free(&handle_);
+        handle_ = decltype(handle_)(made);
+        ABT_sched_set_data(made, choice_.get());
     }
     native_handle_type native_handle() const noexcept
     {
-        return handle_;
+        return handle_.get();
     }
 
   private:
@@ -150,8 +130,14 @@ class scheduler
         }
     }
 
-    std::unique_ptr<choice> choice_;
-    ABT_sched handle_ = ABT_SCHED_NULL;
+    static int destroy(choice **chosen)
+    {
+        delete *chosen;
+        return ABT_SUCCESS;
+    }
+
+    detail::unique<choice *, destroy> choice_;
+    detail::unique<ABT_sched, ABT_sched_free> handle_;
 };
 
 /* An execution stream. Its end waits for the units of its pools. */
@@ -160,58 +146,51 @@ class stream
   public:
     using native_handle_type = ABT_xstream;
     /* With a scheduler of the library, and a pool of its own. */
-    stream()
+    stream() : stream(ABT_SCHED_NULL)
     {
-        detail::check(ABT_xstream_create(ABT_SCHED_NULL, &handle_), "abt::stream");
     }
     explicit stream(std::initializer_list<ABT_pool> pools, ABT_sched_predef predef = ABT_SCHED_DEFAULT)
     {
         std::vector<ABT_pool> served(pools);
+        ABT_xstream made;
         detail::check(ABT_xstream_create_basic(predef, static_cast<int>(served.size()), served.data(),
-                                               ABT_SCHED_CONFIG_NULL, &handle_),
+                                               ABT_SCHED_CONFIG_NULL, &made),
                       "abt::stream");
+        handle_ = decltype(handle_)(made);
     }
-    explicit stream(scheduler &&own) : scheduler_(std::move(own))
+    explicit stream(scheduler &&own) : stream(own.native_handle())
     {
-        detail::check(ABT_xstream_create(scheduler_.native_handle(), &handle_), "abt::stream");
-    }
-    stream(stream &&other) noexcept
-        : scheduler_(std::move(other.scheduler_)), handle_(std::exchange(other.handle_, ABT_XSTREAM_NULL))
-    {
-    }
-    stream &operator=(stream &&other) noexcept
-    {
-        std::swap(scheduler_, other.scheduler_);
-        std::swap(handle_, other.handle_);
-        return *this;
-    }
-    ~stream()
-    {
-        if (handle_ != ABT_XSTREAM_NULL)
-            ABT_xstream_free(&handle_);
+        scheduler_ = std::move(own);
     }
 
     /* The first of its pools. */
     ABT_pool pool() const
     {
         ABT_pool first;
-        detail::check(ABT_xstream_get_main_pools(handle_, 1, &first), "abt::stream::pool");
+        detail::check(ABT_xstream_get_main_pools(handle_.get(), 1, &first), "abt::stream::pool");
         return first;
     }
     int rank() const
     {
         int number = -1;
-        ABT_xstream_get_rank(handle_, &number);
+        ABT_xstream_get_rank(handle_.get(), &number);
         return number;
     }
     native_handle_type native_handle() const noexcept
     {
-        return handle_;
+        return handle_.get();
     }
 
   private:
+    explicit stream(ABT_sched sched)
+    {
+        ABT_xstream made;
+        detail::check(ABT_xstream_create(sched, &made), "abt::stream");
+        handle_ = decltype(handle_)(made);
+    }
+
     scheduler scheduler_;
-    ABT_xstream handle_ = ABT_XSTREAM_NULL;
+    detail::unique<ABT_xstream, ABT_xstream_free> handle_;
 };
 
 } // namespace abt

@@ -38,7 +38,8 @@ OWN = {f"{unit}, {pools}" for unit in ("ULT", "tasklet") for pools in ("private 
 LIMIT = 10  # seconds of a run
 WORKS = {work for _, work, _ in PANELS}
 # On simulated cores libabt's ways are these: the best one may be another for each number.
-SIMULATED = {"libabt": ["ULT, private pools", "tasklet, private pools", "ULT, shared pool"], "libgomp": [""], "libabtomp": [""]}
+WAYS = ["ULT, private pools", "tasklet, private pools", "ULT, shared pool"]
+SIMULATED = {"libabt": WAYS, "Argobots": WAYS, **dict.fromkeys(("Qthreads", "MassiveThreads", "libgomp", "libabtomp"), [""])}
 STREAMS = [1, 2, 4, 8, 16, 32, 64]
 BEGIN, END = "<!-- maint/bench --comparison writes this -->\n", "<!-- end of what --comparison writes -->\n"
 
@@ -47,6 +48,7 @@ def options(arguments):
     parser = programs.option_parser("--comparison", __doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--publish", action="store_true")
+    programs.add_places(parser)
     parser.add_argument("--peer", action="append", metavar="NAME", help="beside libabt only this one; may be repeated")
     parser.add_argument("--rounds", type=int, help="on real cores")
     parser.add_argument("--seconds", type=float, help="the run ends soon after this number of seconds")
@@ -97,9 +99,10 @@ def simulate(program, work, series, streams, end):
 
 def on_simulated_cores(found, given, end):
     """The smallest numbers of cores first, which are also the quickest."""
-    there = {program.name: program for program in found if program.name in SIMULATED}
+    there = {program.name: program for program in reversed(found) if program.name in SIMULATED}  # of libabt the first
     keys = [(work, name, series, n) for n in given.simulated for work in sorted(WORKS) for name, program in there.items()
-            for series in SIMULATED[name] if (work, series) in {row[:2] for row in program.works}]
+            for series in SIMULATED[name] if (work, series) in {row[:2] for row in program.works}
+            and (n == 1 or series not in program.outside.get(work, ()))]
     with futures.ThreadPoolExecutor(len(cores.simulate.cpus)) as pool:
         figures = list(pool.map(lambda key: simulate(there[key[1]], key[0], key[2], key[3], end), keys))
     rows = [{"work": work, "peer": name, "series": series, "streams": n, "median": ns, "low": ns, "high": ns, "unit": "ns"}
@@ -179,7 +182,7 @@ def main(arguments):
     if not given.source or given.anew:
         programs.RELEASE = cores.release_of(given)
         start = time.monotonic()
-        found, missing = programs.find({}, given.peer, programs.OVER_LIBABT)
+        found, missing = programs.find(programs.places_of(given), given.peer, programs.OVER_LIBABT)
         if not found or found[0].name != "libabt":
             sys.exit(f"no programs: {missing}")
         lacks = cores.lacks() if given.simulated else "none is asked for"

@@ -38,6 +38,20 @@ def option_parser(mode, text):
     return parser
 
 
+# What nobody packages: the options that say where it is installed.
+PLACED = ["Argobots", "Qthreads", "MassiveThreads"]
+
+
+def add_places(parser):
+    for peer in PLACED:
+        parser.add_argument("--" + peer.lower(), metavar="PATH", help=f"where {peer} is installed"
+                            + (", or another libabt.so, to measure with the same programs" if peer == "Argobots" else ""))
+
+
+def places_of(given):
+    return {peer: getattr(given, peer.lower()) for peer in PLACED}
+
+
 class Missing(Exception):
     """Something that a program needs is not there."""
 
@@ -182,6 +196,14 @@ def fiber(_path):
     return [Program("Boost.Fiber", [compile_one("fiber", "g++", [PEERS / "fiber.cc"], libs=libs)])]
 
 
+def by_abt_hpp(_path):
+    """A way of libabt's: the program of Boost.Fiber with another namespace."""
+    abt = ["-DOVER_LIBABT", "-std=c++17", f"-I{RELEASE / 'include'}", f"-I{TOP / 'include'}"]
+    library = RELEASE / ".libs"
+    program = compile_one("abt_hpp", "g++", [PEERS / "fiber.cc"], abt, [f"-L{library}", "-labt"])
+    return [Program("libabt", [program], {"LD_LIBRARY_PATH": str(library)})]
+
+
 def go(_path):
     if not shutil.which("go"):
         raise Missing("there is no go")
@@ -245,6 +267,14 @@ def ults(name, header, library, path):
     return [Program(name, [compile_one(name.lower(), "cc", [PEERS / "ults.c"], flags, libs)])]
 
 
+def qthreads(path):
+    return ults("Qthreads", "ults_qthreads.h", "-lqthread", path)
+
+
+def massivethreads(path):
+    return ults("MassiveThreads", "ults_massivethreads.h", "-lmyth", path)
+
+
 def glt(_path):
     """Header-only: libabt's program of that name is under it."""
     include = TOP / "addons" / "glt" / "include"
@@ -292,6 +322,7 @@ class Peer:
 
 PEER_PROGRAMS = {
     "libabt": Peer(libabt),
+    "abt.hpp of libabt": Peer(by_abt_hpp, "g++"),
     "Argobots": Peer(argobots),
     "pthreads": Peer(pthreads),
     "libgomp": Peer(libgomp, "gcc", "omp.h", ["-fopenmp", "-xc"]),
@@ -300,6 +331,8 @@ PEER_PROGRAMS = {
     "Boost.Fiber": Peer(fiber, "g++", "boost/fiber/fiber.hpp", ["-xc++"]),
     "Go": Peer(go, "go"),
     "rayon and tokio": Peer(rust, "cargo", look=rust_lacks),
+    "Qthreads": Peer(qthreads, "cc", "qthread/qthread.h", ["-xc"]),
+    "MassiveThreads": Peer(massivethreads, "cc", "myth/myth.h", ["-xc"]),
 }
 
 

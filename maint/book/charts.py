@@ -8,8 +8,8 @@ import re
 
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 # By Okabe and Ito, which colour-blind readers can tell apart: libabt, libraries of threads, OpenMP, oneTBB, Rust, Go.
-COLOURS = {"libabt": "#d55e00", "GLT": "#cc5577", "libabtomp": "#e69f00", "Argobots": "#000000", "Boost.Fiber": "#444444",
-           "pthreads": "#8a8a8a", "libgomp": "#0072b2", "libomp": "#004080", "oneTBB": "#009e73", "rayon": "#cc79a7",
+COLOURS = {"libabt": "#d55e00", "GLT": "#cc5577", "libabtomp": "#e69f00", "Argobots": "#000000", "Qthreads": "#7f6000",
+           "MassiveThreads": "#b22222", "Boost.Fiber": "#444444", "pthreads": "#8a8a8a", "libgomp": "#0072b2", "libomp": "#004080", "oneTBB": "#009e73", "rayon": "#cc79a7",
            "tokio": "#7d3c6b", "Go": "#56b4e9", "tasks": "#009e73"}
 WIDTH, HEIGHT, COLUMNS, LEFT, TOP, RIGHT, BOTTOM = 290, 170, 3, 52, 26, 12, 24
 ASKED = re.compile(r"((?:^\|.*\n)+)\n<!-- picture (\S+): (.*?) -->\n", re.M)

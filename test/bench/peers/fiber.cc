@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boost.Fiber on the same work: round robin on one thread, a shared queue on several. */
+/* Boost.Fiber on the same work: round robin on one thread, a shared queue on several. With OVER_LIBABT likewise abt.hpp. */
+#ifdef OVER_LIBABT
+#include <abt.hpp>
+#else
 #include <boost/fiber/all.hpp>
+#endif
 #include <cstdlib>
 #include <malloc.h>
 #include <memory>
@@ -13,9 +17,57 @@
 namespace
 {
 
-namespace fibers = boost::fibers;
-
 enum { OPERATIONS = 20000, ULTS = 10000 };
+
+#ifdef OVER_LIBABT
+namespace fibers = abt;
+namespace this_fiber = abt::this_thread;
+constexpr const char *SERIES = "abt.hpp";
+
+/* The calling stream and others serve one pool, until this is gone. */
+ABT_pool queue;
+
+struct fiber : abt::thread {
+    template <class... F> explicit fiber(F... func) : thread(queue, func...)
+    {
+    }
+};
+
+struct barrier : abt::barrier<> {
+    explicit barrier(std::size_t num) : abt::barrier<>(static_cast<std::ptrdiff_t>(num))
+    {
+    }
+    void wait()
+    {
+        arrive_and_wait();
+    }
+};
+
+class Team
+{
+  public:
+    Team()
+    {
+        ABT_self_get_last_pool(&queue);
+        if (suite_streams == 1)
+            return;
+        ABT_xstream primary;
+        ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &queue);
+        ABT_xstream_self(&primary);
+        ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_DEFAULT, 1, &queue);
+        for (int i = 1; i < suite_streams; i++)
+            streams.emplace_back(std::initializer_list<ABT_pool>{queue});
+    }
+
+  private:
+    std::vector<abt::stream> streams;
+};
+#else
+namespace fibers = boost::fibers;
+namespace this_fiber = boost::this_fiber;
+using fibers::barrier;
+using fibers::fiber;
+constexpr const char *SERIES = "";
 
 /* The calling thread and others serve one queue, until this is gone. */
 class Team
@@ -51,13 +103,14 @@ class Team
     fibers::condition_variable over;
     bool ended = false;
 };
+#endif
 
 /* ---- Creation and yield, on one thread ---- */
 
 void create(void *arg)
 {
     long num = *static_cast<const long *>(arg), ran = 0;
-    std::vector<fibers::fiber> made;
+    std::vector<fiber> made;
     made.reserve(static_cast<std::size_t>(num));
     for (long i = 0; i < num; i++)
         made.emplace_back([&ran] { ran++; });
@@ -68,6 +121,7 @@ void create(void *arg)
 
 void run_create(const suite_work *work)
 {
+    Team team;
     suite_run(create, const_cast<long *>(&work->n), static_cast<double>(work->n));
 }
 
@@ -76,7 +130,7 @@ int num_fibers;
 
 template <class Body> void run_fibers(Body body)
 {
-    std::vector<fibers::fiber> made;
+    std::vector<fiber> made;
     for (int i = 0; i < num_fibers; i++)
         made.emplace_back(body, i);
     for (auto &fiber : made)
@@ -87,7 +141,7 @@ void yields(void *)
 {
     run_fibers([](int) {
         for (long n = each; n > 0; n--)
-            boost::this_fiber::yield();
+            this_fiber::yield();
     });
 }
 
@@ -115,7 +169,7 @@ void locks_and_yields(void *)
         for (long n = each; n > 0; n--) {
             mutex.lock();
             long before = count;
-            boost::this_fiber::yield();
+            this_fiber::yield();
             count = before + 1;
             mutex.unlock();
         }
@@ -145,11 +199,11 @@ void takes_turns(void *)
 
 void meets(void *)
 {
-    fibers::barrier barrier(static_cast<std::size_t>(num_fibers));
+    barrier all(static_cast<std::size_t>(num_fibers));
     count = 0;
-    run_fibers([&barrier](int me) {
+    run_fibers([&all](int me) {
         for (long n = each; n > 0; n--) {
-            barrier.wait();
+            all.wait();
             if (me == 0)
                 count += num_fibers;
         }
@@ -175,7 +229,7 @@ long fib(int n)
     if (n < 2)
         return n;
     long a = 0;
-    fibers::fiber child([&a, n] { a = fib(n - 1); });
+    fiber child([&a, n] { a = fib(n - 1); });
     long b = fib(n - 2);
     child.join();
     return a + b;
@@ -199,8 +253,9 @@ void run_fib(const suite_work *)
 
 void run_memory(const suite_work *)
 {
+    Team team;
     suite_samples samples = {nullptr, 0, 0};
-    std::vector<fibers::fiber> made;
+    std::vector<fiber> made;
     fibers::mutex mutex;
     fibers::condition_variable over;
     bool ended = false;
@@ -215,7 +270,7 @@ void run_memory(const suite_work *)
         });
     }
     while (waiting < ULTS)
-        boost::this_fiber::yield();
+        this_fiber::yield();
     suite_add(&samples, static_cast<double>(suite_resident() - before) / ULTS);
     {
         std::unique_lock<fibers::mutex> lock(mutex);
@@ -228,22 +283,25 @@ void run_memory(const suite_work *)
 }
 
 const suite_work works[] = {
-    {"create-256", "", "1", run_create, 256, 0},
-    {"create-16384", "", "1", run_create, 16384, 0},
-    {"yield-2", "", "1", run, 2, YIELDS},
-    {"yield-256", "", "1", run, 256, YIELDS},
-    {"mutex", "", "1", run, 1, LOCKS},
-    {"mutex-8", "", "*", run, 8, LOCKS_AND_YIELDS},
-    {"cond", "", "*", run, 2, TAKES_TURNS},
-    {"barrier-64", "", "*", run, 64, MEETS},
-    {"fib", "", "*", run_fib, 0, 0},
-    {"memory-blocked", "", "1", run_memory, 0, 0},
+    {"create-256", SERIES, "1", run_create, 256, 0},
+    {"create-16384", SERIES, "1", run_create, 16384, 0},
+    {"yield-2", SERIES, "1", run, 2, YIELDS},
+    {"yield-256", SERIES, "1", run, 256, YIELDS},
+    {"mutex", SERIES, "1", run, 1, LOCKS},
+    {"mutex-8", SERIES, "*", run, 8, LOCKS_AND_YIELDS},
+    {"cond", SERIES, "*", run, 2, TAKES_TURNS},
+    {"barrier-64", SERIES, "*", run, 64, MEETS},
+    {"fib", SERIES, "*", run_fib, 0, 0},
+    {"memory-blocked", SERIES, "1", run_memory, 0, 0},
 };
 
 } // namespace
 
 int main(int argc, char **argv)
 {
+#ifdef OVER_LIBABT
+    abt::library library(argc, argv);
+#endif
     /* A fiber's stack comes from malloc: it is to be reused, not given back to the system each time. */
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, -1);
