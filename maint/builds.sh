@@ -5,8 +5,8 @@
 # Those that plan() knows beside the processors in maint/archs.
 known="gcc unity active ver20-bare delays full musl asan tsan msan soak"
 
-# Those that the fuzzer runs on, and for how many seconds each: a minute in all.
-fuzzed="gcc delays full asan tsan" fuzz_seconds=12
+# Those that the fuzzer runs on, and for how many seconds each.
+fuzzed="gcc delays full asan tsan" fuzz_seconds=${ABT_FUZZ_SECONDS:-12}
 
 sanitized="-g -O1 -fno-omit-frame-pointer -fsanitize"
 # The delays can be repeated, as far as the system lets them, by their seed.

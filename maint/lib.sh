@@ -187,3 +187,11 @@ build() {
         quietly "$dir/make.log" make -C "$dir" -j"$(jobs)" "$target" || return 1
     done
 }
+
+# use_installed BUILD DIR: installs a build below DIR, as a package is made, for pkg-config and the loader.
+use_installed() {
+    make -C "$1" -s install DESTDIR="$2" > "$2.log" 2>&1 || { cat "$2.log"; exit 1; }
+    PKG_CONFIG_PATH=$(dirname "$(find "$2" -name argobots.pc)") PKG_CONFIG_SYSROOT_DIR=$2
+    LD_LIBRARY_PATH=$(dirname "$(find "$2" -name libabt.so.1)")
+    export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
+}
