@@ -137,13 +137,13 @@ def lines_of(results, work, ways):
 def table(results, streams):
     """Of each work the runtimes in one line."""
     names = [name for name in charts.COLOURS if any(runtime(r) == name for r in results)]
-    rows = ["| | streams | " + " | ".join(names) + " |", "|---|---:|" + "---:|" * len(names)]
+    rows = []
     for title, work, ways in PANELS:
         lines = lines_of(results, work, None) if not ways else {}
         for n in streams if lines else ():
             cells = [lines.get((name, name), {}).get(n) for name in names]
-            rows.append(f"| {title} | {n} | " + " | ".join(report.amount(c["median"], "ns") if c else "" for c in cells) + " |")
-    return "\n".join(rows) + "\n"
+            rows.append([title, n, *(report.amount(c["median"], "ns") if c else "" for c in cells)])
+    return report.markdown(["", "streams", *names], rows)
 
 
 def text_of(data):

@@ -98,56 +98,36 @@ def points_of(rows, work, name, quantity):
     return [(row["streams"], row[quantity]) for row in rows if (row["work"], row["library"]) == (work, name) and quantity in row]
 
 
-def cell(result):
-    if not result or "ns" not in result:
-        return f"{'-':>12} {'-':>9} {'-':>8} {'-':>8}"
-    return f"{result['ns']:12.2f} {result['transfers']:9.3f} {result['far']:8.3f} {result['instructions']:8.0f}"
-
-
-def print_table(rows, titles):
-    there = {(row["work"], row["streams"], row["library"]): row for row in rows}
-    for work in dict.fromkeys(row["work"] for row in rows):
-        names = names_of(rows, work)
-        print(f"\n{work}: {titles[work]}")
-        print(f"{'streams':>8}" + "".join(f"{name + ' ns':>13} {'transfers':>9} {'far':>8} {'instr.':>8}" for name in names))
-        for n in sorted({row["streams"] for row in rows if row["work"] == work}):
-            print(f"{n:8}" + "".join(" " + cell(there.get((work, n, name))) for name in names))
-        for name in names:
-            if (fitted := exponent(points_of(rows, work, name, "ns"))) is not None:
-                print(f"{name}: the time of an operation, over all streams, grows with exponent {fitted:.2f}")
-
-
 def figure(value):
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2g}" if value >= 0.01 else "0"
 
 
-def table(rows, titles):
+def table(rows, titles, most=None):
     """Time and, in parentheses, transfers."""
-    streams = [n for n in IN_PAGE if any(row["streams"] == n for row in rows)]
-    text = ["| one operation | | " + " | ".join(map(str, streams)) + " | exponent |",
-            "|---|---|" + "---:|" * (len(streams) + 1)]
+    streams = [n for n in most or IN_PAGE if any(row["streams"] == n for row in rows)]
+    text = []
     for work in dict.fromkeys(row["work"] for row in rows):
         for name in names_of(rows, work):
             ns, moved = dict(points_of(rows, work, name, "ns")), dict(points_of(rows, work, name, "transfers"))
             cells = [f"{figure(ns[n])} ({figure(moved[n])})" if n in ns else "" for n in streams]
             fitted = exponent(list(ns.items()))
-            text.append(f"| {titles[work]} | {name} | " + " | ".join(cells) + f" | {'' if fitted is None else f'{fitted:.2f}'} |")
-    return "\n".join(text) + "\n"
+            text.append([titles[work], name, *cells, "" if fitted is None else f"{fitted:.2f}"])
+    return report.markdown(["one operation", "", *streams, "exponent"], text, 2)
 
 
 def table_of_lines(rows, titles, most, least):
     """The lines of code that move most, but for those of the works themselves."""
-    text = ["| one operation | line | transfers |", "|---|---|---:|"]
+    text = []
     for row in rows:
         lines = [line for line in row.get("lines", []) if "/bench/" not in line[0] and line[1] >= least]
         for place, transfers, _, code in lines[:most] if row["library"] != "libgomp" else []:
             code = (code if len(code) <= 72 else code[:69] + "...").replace("|", "\\|").replace("`", "'")
-            text.append(f"| {titles[row['work']]} | `{place.rpartition('/')[2]}` `{code}` | {figure(transfers)} |")
-    return "\n".join(text) + "\n"
+            text.append([titles[row["work"]], f"`{place.rpartition('/')[2]}` `{code}`", figure(transfers)])
+    return report.markdown(["one operation", "line", "transfers"], text, 2)
 
 
 def finish(rows, titles, directory, publish):
-    print_table(rows, titles)
+    print(table(rows, titles, sorted({row["streams"] for row in rows})))
     (directory / "table.md").write_text(table(rows, titles) + "\n" + table_of_lines(rows, titles, MOST, 0), encoding="utf-8")
     print(f"\ntable.md and result.json are in {directory}")
     if not publish:

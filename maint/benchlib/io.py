@@ -306,7 +306,7 @@ def main(arguments):
     found, missing = build_all(not given.smoke)
     cpus = sorted(os.sched_getaffinity(0))[:2]
     without_io_uring(found, missing, cpus)
-    about = io_report.machine()
+    about = report.machine()
     cases = [case for section in given.only
              for case in globals()[section + "_cases"](found, given, cpus)]
     run_rounds(cases, given)

@@ -6,9 +6,6 @@ from statistics import median
 
 from . import programs, report
 
-machine = report.machine
-
-
 class Table:
     """The figures of a run, by section, work and who."""
 
@@ -37,58 +34,45 @@ class Table:
 
 
 def echo_table(table):
-    lines = ["| connections | server | echoes per second | low | high | half within | 99 % within | times Go |",
-             "|---:|---|---:|---:|---:|---:|---:|---:|"]
+    rows = []
     for work in table.works("echo"):
         for who in sorted(table.who("echo", work), key=lambda who: -table.median("echo", work, who, "rate")):
             rates = table.all("echo", work, who, "rate")
             ratio = table.compare("echo", work, who, "Go", "rate")
-            lines.append(f"| {work} | {who} | {median(rates):,.0f} | {min(rates):,.0f} | {max(rates):,.0f} | "
-                         f"{table.median('echo', work, who, 'p50_us'):.0f} us | "
-                         f"{table.median('echo', work, who, 'p99_us'):.0f} us | {f'{ratio:.2f}' if ratio else ''} |")
-    return lines
+            rows.append([work, who, *(f"{each:,.0f}" for each in (median(rates), min(rates), max(rates))),
+                         *(f"{table.median('echo', work, who, key):.0f} us" for key in ("p50_us", "p99_us")),
+                         f"{ratio:.2f}" if ratio else ""])
+    return report.markdown(["connections", "server", "echoes per second", "low", "high", "half within", "99 % within", "times Go"],
+                           rows, 2)
 
 
 def ring_table(table):
-    lines = ["| operation | under way | libabtio | plain ring | libabtio's CPU | plain ring's CPU |",
-             "|---|---:|---:|---:|---:|---:|"]
+    rows = []
     for work in table.works("ring"):
         kind, depth = work.split()
         if {"libabtio", "plain"} <= set(table.who("ring", work)):
-            figures = [f"{table.median('ring', work, who, key):,.0f} ns" for key in ("ns", "cpu_ns")
-                       for who in ("libabtio", "plain")]
-            lines.append(f"| {'read of /dev/null' if kind == 'nop' else '4 KiB of a disk'} | {depth} | "
-                         f"{' | '.join(figures)} |")
-    return lines
+            rows.append(["read of /dev/null" if kind == "nop" else "4 KiB of a disk", depth,
+                         *(f"{table.median('ring', work, who, key):,.0f} ns" for key in ("ns", "cpu_ns") for who in ("libabtio", "plain"))])
+    return report.markdown(["operation", "under way", "libabtio", "plain ring", "libabtio's CPU", "plain ring's CPU"], rows)
 
 
 def idle_table(table):
-    lines = ["| connections | server | CPU | memory of each |", "|---:|---|---:|---:|"]
-    for work in table.works("idle"):
-        for who in table.who("idle", work):
-            lines.append(f"| {work} | {who} | {table.median('idle', work, who, 'cpu_percent'):.2f} % | "
-                         f"{table.median('idle', work, who, 'bytes_each'):,.0f} B |")
-    return lines
-
-
-def files_figure(table, cores, who, key):
-    if key == "cpu":
-        return median(u + s for u, s in zip(table.all("files", cores, who, "user"), table.all("files", cores, who, "system")))
-    return table.median("files", cores, who, key)
+    return report.markdown(["connections", "server", "CPU", "memory of each"], [
+        [work, who, f"{table.median('idle', work, who, 'cpu_percent'):.2f} %", f"{table.median('idle', work, who, 'bytes_each'):,.0f} B"]
+        for work in table.works("idle") for who in table.who("idle", work)], 2)
 
 
 WAYS = {"io_uring": "ULTs, io_uring", "threads": "ULTs, threads", "pthreads": "pthreads"}
 
 
 def files_table(table):
-    lines = ["| cores | writers | time | low | high | CPU time | MiB/s |", "|---:|---|---:|---:|---:|---:|---:|"]
+    rows = []
     for cores in table.works("files"):
         for who in table.who("files", cores):
-            wall = table.all("files", cores, who, "wall")
-            lines.append(f"| {cores} | {WAYS[who]} | {median(wall):.2f} s | {min(wall):.2f} s | {max(wall):.2f} s | "
-                         f"{files_figure(table, cores, who, 'cpu'):.2f} s | "
-                         f"{table.median('files', cores, who, 'mib_per_second'):,.0f} |")
-    return lines
+            wall, cpu = table.all("files", cores, who, "wall"), zip(*(table.all("files", cores, who, key) for key in ("user", "system")))
+            rows.append([cores, WAYS[who], *(f"{each:.2f} s" for each in (median(wall), min(wall), max(wall), median(map(sum, cpu)))),
+                         f"{table.median('files', cores, who, 'mib_per_second'):,.0f}"])
+    return report.markdown(["cores", "writers", "time", "low", "high", "CPU time", "MiB/s"], rows, 2)
 
 
 def text(data):
@@ -102,7 +86,7 @@ def text(data):
                                   f"{data['writers']} writers", files_table)):
         if table.works(section):
             rounds = max(len(r["rounds"]) for r in data["results"] if r["section"] == section)
-            lines += ["", f"**{title}** ({rounds} round{'s' if rounds > 1 else ''})", "", *make(table)]
+            lines += ["", f"**{title}** ({rounds} round{'s' if rounds > 1 else ''})", "", make(table).rstrip()]
     lines += [f"\nNot measured: {name}: {why}" for name, why in data["missing"]]
     lines += [f"\nFailed: {line}" for line in data["failed"]]
     return "\n".join(lines) + "\n"
@@ -111,15 +95,6 @@ def text(data):
 # ---- Ends --------------------------------------------------------------------------------------------------------
 
 BEGIN, END = "<!-- maint/bench --io --publish writes this -->\n", "<!-- end of what it writes -->\n"
-
-
-def publish(data):
-    page = programs.TOP / "doc" / "io.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        raise SystemExit("doc/io.md has no place for the tables")
-    page.write_text(before + BEGIN + "\n" + text(data) + "\n" + END + after, encoding="utf-8")
 
 
 def merged(paths):
@@ -142,5 +117,5 @@ def finish(data, directory, is_published):
     (directory / "table.md").write_text(text(data), encoding="utf-8")
     print(text(data))
     if is_published:
-        publish(data)
+        report.put_between(programs.TOP / "doc" / "io.md", text(data), BEGIN, END)
     print(f"table.md and result.json are in {directory}")

@@ -229,11 +229,3 @@ def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
     for case in cases:
         case.keep_quiet(yardstick.most(), 1 if case.is_long() else rounds // 3)
     return yardstick.figures
-
-
-def instructions(build):
-    """What one operation takes, by maint/check-instructions; nothing without valgrind."""
-    script = os.path.join(os.path.dirname(__file__), os.pardir, "check-instructions")
-    done = subprocess.run([script, str(build)], capture_output=True, text=True, check=False)
-    lines = [line.split(" instructions, table")[0] for line in done.stdout.splitlines() if "instructions, table" in line]
-    return [{"work": line.rsplit(None, 1)[0].strip(), "count": int(line.rsplit(None, 1)[1])} for line in lines]

@@ -132,13 +132,13 @@ def measure_all(given):
 
 def table(data):
     found = list(data["times"])
-    rows = ["| microseconds | " + " | ".join(NAMES[mpi] for mpi in found) + " |", "|---|" + "---:|" * len(found)]
+    rows = []
     for name, _, _ in [row for _, rows_of in PROGRAMS for row in rows_of]:
         times = [data["times"][mpi].get(name) for mpi in found]
-        rows.append(f"| {name} | " + " | ".join("over a minute a run" if t is None else f"{t:.3f}" for t in times) + " |")
+        rows.append([name, *("over a minute a run" if t is None else f"{t:.3f}" for t in times)])
     faster = [data["faster"][mpi] for mpi in found]
-    rows.append("| stencil: times faster by ULTs | " + " | ".join("-" if f is None else f"{f:.2f}" for f in faster) + " |")
-    return "\n".join(rows) + "\n"
+    rows.append(["stencil: times faster by ULTs", *("-" if f is None else f"{f:.2f}" for f in faster)])
+    return report.markdown(["microseconds", *(NAMES[mpi] for mpi in found)], rows)
 
 
 def main(arguments):

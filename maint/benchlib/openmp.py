@@ -34,8 +34,6 @@ def options(arguments):
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, under a minute")
     parser.add_argument("--rounds", type=int, help="by default 7, or 3 if quick")
     parser.add_argument("--members", metavar="LIST", default="2,4,16", help="numbers of members, by default 2,4,16")
-    parser.add_argument("--busy", action="store_true", help="beside a program that computes all the time")
-    parser.add_argument("--bound", action="store_true", help="with OMP_PROC_BIND=true")
     given = parser.parse_args(arguments)
     given.rounds = given.rounds or (3 if given.quick else 7)
     given.milliseconds = 20 if given.quick else 100
@@ -64,8 +62,6 @@ def libraries(release):
 def run(program, members, policy, directory, given):
     """{row: time}, and why the program ended before its last row, or None."""
     environment = dict(os.environ, OMP_WAIT_POLICY=policy, OMP_DYNAMIC="false")
-    if given.bound:
-        environment["OMP_PROC_BIND"] = "true"
     environment.pop("OMP_NUM_THREADS", None)
     environment.pop("LD_LIBRARY_PATH", None)
     if directory:
@@ -130,16 +126,10 @@ def main(arguments):
     OUT.mkdir(parents=True, exist_ok=True)
     program = OUT / "constructs"
     compile_program(program)
-    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if given.busy else None
-    try:
-        found, about, bystanders = libraries(release), report.machine(), report.Bystanders()
-        times = measure(program, found, given)
-        about["others"] = bystanders.percent()
-        print(f"{report.describe(about)}, {about['date']}, {report.load_of(about)}")
-        missed = show(times, found)
-    finally:
-        if busy:
-            busy.kill()
-            busy.wait()
+    found, about, bystanders = libraries(release), report.machine(), report.Bystanders()
+    times = measure(program, found, given)
+    about["others"] = bystanders.percent()
+    print(f"{report.describe(about)}, {about['date']}, {report.load_of(about)}")
+    missed = show(times, found)
     print(f"bench --openmp: {missed} rows miss their limits")
     return 1 if missed else 0

@@ -72,6 +72,12 @@ def amount(value, unit):
     return f"{value / 1e9:.3g} s"
 
 
+def markdown(head, rows, right=1):
+    """A table; its columns from that number on are figures."""
+    marks = ["---" if number < right else "---:" for number in range(len(head))]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in [head, marks, *rows]) + "\n"
+
+
 TOLERANCE = 1.05  # a figure that is so near to its limit has reached it
 
 
@@ -105,10 +111,7 @@ def table(data):
         for r in mine:
             by_work[r["work"]].append(r)
         for work, results in by_work.items():
-            lines += ["", f"**{catalogue.WORKS[work][0]}** (`{work}`)", ""] + work_table(results)
-    if data["instructions"]:
-        lines += ["", "## Instructions per operation", "", "| work | instructions |", "|---|---:|"]
-        lines += [f"| {i['work']} | {i['count']} |" for i in data["instructions"]]
+            lines += ["", f"**{catalogue.WORKS[work][0]}** (`{work}`)", "", work_table(results).rstrip()]
     lines += missing_lines(data)
     return "\n".join(lines) + "\n"
 
@@ -116,28 +119,26 @@ def table(data):
 def work_table(results):
     if results[0]["figure"] == "create":
         return create_table(results)
-    lines = ["| who | streams | median | low | high | x raw | at most | speedup |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|"]
     sequential = next((r["median"] for r in results if r["peer"] == measure.SEQUENTIAL), None)
-    for r in sorted(results, key=lambda r: (r["streams"], r["median"])):
-        unit = r["unit"]
-        raw = f"{r['raw_switches']:.1f}" if r["raw_switches"] is not None else ""
-        limit = f"{r['limit']}{' OVER' if over(r) else ''}" if r["limit"] is not None else ""
-        speedup = f"{sequential / r['median']:.2g}" if sequential else ""
-        lines.append(f"| {r['name']} | {r['streams']} | {amount(r['median'], unit)} | {amount(r['low'], unit)} | "
-                     f"{amount(r['high'], unit)} | {raw} | {limit} | {speedup} |")
-    return lines
+    return markdown(["who", "streams", "median", "low", "high", "x raw", "at most", "speedup"], [
+        [r["name"], r["streams"], *(amount(r[key], r["unit"]) for key in ("median", "low", "high")),
+         f"{r['raw_switches']:.1f}" if r["raw_switches"] is not None else "", limit_of(r),
+         f"{sequential / r['median']:.2g}" if sequential else ""] for r in in_order(results)])
+
+
+def limit_of(result):
+    return f"{result['limit']}{' OVER' if over(result) else ''}" if result["limit"] is not None else ""
+
+
+def in_order(results):
+    return sorted(results, key=lambda r: (r["streams"], r["median"]))
 
 
 def create_table(results):
     """With minimum, average and maximum per unit: of the batches of a round, of these the median."""
-    lines = ["| who | streams | median | min | average | max | x raw | at most |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|"]
-    for r in sorted(results, key=lambda r: (r["streams"], r["median"])):
-        limit = f"{r['limit']}{' OVER' if over(r) else ''}" if r["limit"] is not None else ""
-        figures = " | ".join(amount(r[key], "ns") for key in ("median", "batch_min", "batch_avg", "batch_max"))
-        lines.append(f"| {r['name']} | {r['streams']} | {figures} | {r['raw_switches']:.1f} | {limit} |")
-    return lines
+    return markdown(["who", "streams", "median", "min", "average", "max", "x raw", "at most"], [
+        [r["name"], r["streams"], *(amount(r[key], "ns") for key in ("median", "batch_min", "batch_avg", "batch_max")),
+         f"{r['raw_switches']:.1f}", limit_of(r)] for r in in_order(results)])
 
 
 def missing_lines(data):
@@ -151,7 +152,7 @@ def missing_lines(data):
     return lines
 
 
-# ---- What is printed: a line for each work that others do, too -------------------------------------------------------
+# ---- libabt and the others -------------------------------------------------------------------------------------------
 
 
 def contest(results):
@@ -188,26 +189,6 @@ def contests(data, works):
                 yield own, others
 
 
-def overview(data):
-    about, rows = data["machine"], {}
-    for own, others in contests(data, catalogue.WORKS):
-        first = others[0]
-        rows.setdefault(own["title"], {})[own["streams"]] = (
-            f"{amount(own['median'], own['unit']):>8}  {rival(first)} {amount(first['median'], first['unit'])}")
-    counts = sorted({streams for row in rows.values() for streams in row})
-    lines = [f"{describe(about)}; {load_of(about)}, {rounds_of(data)} rounds, raw switch {data['raw']['median']:.2f} ns",
-             f"{'libabt, and the best other':57}" + "".join(f"{'streams: ' + str(n):40}" for n in counts).rstrip()]
-    for title, row in rows.items():
-        lines.append(f"{title:57}" + "".join(f"{row.get(n, ''):40}" for n in counts).rstrip())
-    if data["missing"]:
-        lines.append("without " + ", ".join(name for name, _ in data["missing"]) + ": table.md says why")
-    if data.get("late"):
-        lines.append(f"{len(data['late'])} measurements found no time: table.md has them")
-    if data["failed"]:
-        lines.append(f"{len(data['failed'])} measurements failed: table.md has them")
-    return "\n".join(lines) + "\n"
-
-
 def write(data, directory):
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
@@ -216,43 +197,43 @@ def write(data, directory):
 
 # ---- A summary for the pages -------------------------------------------------------------------------------------
 
-SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "barrier-64", "for-loop", "tasks-single",
+SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex", "mutex-8", "cond", "barrier-64", "for-loop", "tasks-single",
            "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "mergesort", "matmul", "fft", "xs-unsorted",
            "xs-presorted", "blocks-10us", "blocks-100us", "blocks-1ms", "computes-1ms", *catalogue.CHOICES, "memory-blocked"]
 # Ways of libabt that have a line of their own: what a scheduler of the user's costs, and what it is good for.
-WAYS = {"yield-2": ["user's scheduler"],
-        "create-256": ["ULT, private pool, user's scheduler"],
+HPP = ["abt.hpp"]
+WAYS = {"yield-2": ["user's scheduler", *HPP],
+        "create-256": ["ULT, private pool, user's scheduler", *HPP],
+        **dict.fromkeys(("create-16384", "yield-256", "mutex", "mutex-8", "cond", "barrier-64", "memory-blocked"), HPP),
         "xs-unsorted": ["tasklet, by energy"]}
 README = {"create-256": "create, join and free of 256 units, per unit", "yield-2": "yield, 2 ULTs",
           "mutex-8": "mutex, 8 ULTs with a yield inside"}
 BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"
 
 
-def summary(data):
+def summary(data, works):
     about = data["machine"]
     how = "maint/bench --quick" if data["quick"] else "maint/bench"
     lines = [f"Medians of {rounds_of(data)} interleaved rounds of one run of `{how}`: {describe(about)}, "
              f"{about['date']}, {load_of(about)}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
-             "its best way.", "", "| work | streams | libabt | the best others |", "|---|---:|---:|---|"]
-    for own, others in contests(data, SUMMARY):
-        best = "; ".join(f"{rival(r)} {amount(r['median'], r['unit'])}" for r in others[:3])
-        lines.append(f"| {own['title']} | {own['streams']} | {amount(own['median'], own['unit'])} | {best} |")
-        for r in data["results"]:
-            if (r["work"], r["streams"], r["peer"]) == (own["work"], own["streams"], "libabt") \
-                    and r["series"] in WAYS.get(r["work"], []):
-                lines.append(f"| the same: {r['series']} | {r['streams']} | {amount(r['median'], r['unit'])} | |")
-    return "\n".join(lines) + "\n"
+             "its best way.", ""]
+    rows = []
+    for own, others in contests(data, works):
+        rows.append([own["title"], own["streams"], amount(own["median"], own["unit"]),
+                     "; ".join(f"{rival(r)} {amount(r['median'], r['unit'])}" for r in others[:3])])
+        rows += [[f"the same: {r['series']}", r["streams"], amount(r["median"], r["unit"]), ""] for r in data["results"]
+                 if (r["work"], r["streams"], r["peer"]) == (own["work"], own["streams"], "libabt")
+                 and r["series"] in WAYS.get(r["work"], [])]
+    return "\n".join(lines) + "\n" + markdown(["work", "streams", "libabt", "the best others"], rows)
 
 
 def short_summary(data):
     about = data["machine"]
     cpu = " ".join(about["cpu"].split()[:2])
-    lines = [f"Medians on {cpu}, {about['cores']} cores:", "", "| work, one stream | libabt | the best other |", "|---|---:|---:|"]
-    for own, others in contests(data, README):
-        if own["streams"] == 1:
-            lines.append(f"| {README[own['work']]} | {amount(own['median'], own['unit'])} | "
-                         f"{others[0]['peer']} {amount(others[0]['median'], others[0]['unit'])} |")
-    return "\n".join(lines) + "\n"
+    rows = [[README[own["work"]], amount(own["median"], own["unit"]),
+             f"{others[0]['peer']} {amount(others[0]['median'], others[0]['unit'])}"]
+            for own, others in contests(data, README) if own["streams"] == 1]
+    return f"Medians on {cpu}, {about['cores']} cores:\n\n" + markdown(["work, one stream", "libabt", "the best other"], rows)
 
 
 def put_between(page, text, first=BEGIN, last=END):
@@ -266,5 +247,5 @@ def put_between(page, text, first=BEGIN, last=END):
 
 def publish(data, top):
     """The summaries between two lines of README.md and of doc/performance.md."""
-    put_between(top / "doc" / "performance.md", summary(data))
+    put_between(top / "doc" / "performance.md", summary(data, SUMMARY))
     put_between(top / "README.md", short_summary(data))

@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import tempfile
 
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "libabt" / "mpich"
+from apt import apt_get, cache
+
+CACHE = cache("mpich")
 FOLDERS = ("pt2pt", "coll", "comm", "part", "threads/pt2pt", "threads/coll", "threads/comm", "threads/init",
            "threads/mpi_t", "threads/part", "threads/rma", "threads/spawn")
 KEPT = "*/test/mpi"
@@ -35,20 +37,12 @@ def call(*command, **more):
     return done.returncode == 0, done.stdout
 
 
-def apt(folder):
-    """apt-get with lists of its own, of the sources of those packages that the system takes."""
-    parts = folder / "parts"
-    for each in (parts, folder / "state" / "lists" / "partial", folder / "cache" / "archives" / "partial"):
-        each.mkdir(parents=True)
-    listed = [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*")]
-    for file in listed:
-        if file.suffix in (".list", ".sources") and file.is_file():
-            text = re.sub(r"^deb ", "deb-src ", file.read_text(), flags=re.M)
-            (parts / file.name).write_text(re.sub(r"^Types:.*", "Types: deb-src", text, flags=re.M))
-    options = {"Dir::Etc::SourceParts": parts, "Dir::Etc::SourceList": "/dev/null", "Dir::State": folder / "state",
-               "Dir::Cache": folder / "cache", "Dir::State::status": "/var/lib/dpkg/status",
-               "APT::Sandbox::User": "root"}
-    return ["apt-get", "-qq", *(word for key, value in options.items() for word in ("-o", f"{key}={value}"))]
+def sources():
+    """{name: text} of the lists of the sources of those packages that the system takes."""
+    files = [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*")]
+    texts = {file.name: re.sub(r"^deb ", "deb-src ", file.read_text(), flags=re.M) for file in files
+             if file.suffix in (".list", ".sources") and file.is_file()}
+    return {name: re.sub(r"^Types:.*", "Types: deb-src", text, flags=re.M) for name, text in texts.items()}
 
 
 def fetch():
@@ -61,7 +55,7 @@ def fetch():
         return kept
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        get = apt(folder)
+        get = apt_get(folder, sources())
         call(*get, "update")
         is_there, said = call(*get, "source", "--download-only", f"mpich={kept.name}", cwd=folder)
         if not is_there:

@@ -189,7 +189,6 @@ SUITES = (
     ("fortran-O0", "libgomp.fortran", "*.[fF]*", "fortran", ["-O0"]),
     ("fortran-O2", "libgomp.fortran", "*.[fF]*", "fortran", ["-O2"]),
 )
-BEYOND = re.compile(r"\bomp\s+(?:\w+\s+)*?(?:target|declare target|task|cancel|end target)|depend\s*\(|ordered\s*\(|omp_target_|GOMP_task")
 
 
 @functools.lru_cache(None)
@@ -201,8 +200,3 @@ def tests(suites):
         found += [Test(f"{name}/{path.relative_to(top)}", path, language, list(options))
                   for path in sorted(top.rglob(files))]
     return found
-
-
-def is_core(test):
-    """Of libgomp.c, what needs neither devices nor tasks, dependences, cancellation and doacross loops."""
-    return test.name.startswith("libgomp.c/") and not BEYOND.search(test.source.read_text(errors="replace"))
