@@ -37,8 +37,6 @@ WORKS = {
     "uts-t3": ("UTS T3, per node", "ns", "trees", True),
     "mergesort": ("merge sort of 300000 numbers", "ns", "dense", False),
     "matmul": ("product of matrices of 256 x 256, by quarters", "ns", "dense", False),
-    "strassen": ("the same by Strassen's seven products", "ns", "dense", False),
-    "cholesky": ("Cholesky's factors of 384 x 384, in blocks", "ns", "dense", False),
     "heat": ("20 steps of heat in 512 x 512 points", "ns", "dense", False),
     "fft": ("Fourier's transform of 65536 numbers", "ns", "dense", False),
     "first-task": ("a task for a stream that sleeps, until it runs", "ns", "wait", False),

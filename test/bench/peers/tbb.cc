@@ -277,8 +277,6 @@ const suite_work works[] = {
     {"uts-t3", "", "*", run_uts, KERNEL_T3, 0},
     {"mergesort", "", "*", run_dense, DENSE_MERGESORT, 0},
     {"matmul", "", "*", run_dense, DENSE_MATMUL, 0},
-    {"strassen", "", "*", run_dense, DENSE_STRASSEN, 0},
-    {"cholesky", "", "*", run_dense, DENSE_CHOLESKY, 0},
     {"heat", "", "*", run_dense, DENSE_HEAT, 0},
     {"fft", "", "*", run_dense, DENSE_FFT, 0},
 };

@@ -103,8 +103,6 @@ static void run_first(const struct suite_work *work)
 const struct suite_work abt_dense_works[] = {
     BOTH("mergesort", DENSE_MERGESORT),
     BOTH("matmul", DENSE_MATMUL),
-    BOTH("strassen", DENSE_STRASSEN),
-    BOTH("cholesky", DENSE_CHOLESKY),
     BOTH("heat", DENSE_HEAT),
     BOTH("fft", DENSE_FFT),
     {"first-task", "forked", "2", run_first, 0, FORKED},

@@ -24,7 +24,7 @@ struct dense_runtime {
 /* One after the other. */
 extern const struct dense_runtime dense_sequential;
 
-enum dense_work { DENSE_MERGESORT, DENSE_MATMUL, DENSE_STRASSEN, DENSE_CHOLESKY, DENSE_HEAT, DENSE_FFT };
+enum dense_work { DENSE_MERGESORT, DENSE_MATMUL, DENSE_HEAT, DENSE_FFT };
 
 /* Makes the input of a work, and its answer by the plain program. */
 void dense_make(enum dense_work work, int quick);

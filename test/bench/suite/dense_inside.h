@@ -17,7 +17,7 @@ struct dense_functions {
     long (*errors)(void);
     void (*free)(void);
 };
-extern const struct dense_functions dense_matmul, dense_strassen, dense_cholesky;
+extern const struct dense_functions dense_matmul;
 
 extern const struct dense_runtime *dense_by;
 

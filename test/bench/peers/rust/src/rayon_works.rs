@@ -27,10 +27,8 @@ pub const WORKS: &[Work] = &[
     ("uts-t3", "*", |run| run_uts(run, Tree::T3)),
     ("mergesort", "*", |run| crate::dense::run(run, pool(run), 0)),
     ("matmul", "*", |run| crate::dense::run(run, pool(run), 1)),
-    ("strassen", "*", |run| crate::dense::run(run, pool(run), 2)),
-    ("cholesky", "*", |run| crate::dense::run(run, pool(run), 3)),
-    ("heat", "*", |run| crate::dense::run(run, pool(run), 4)),
-    ("fft", "*", |run| crate::dense::run(run, pool(run), 5)),
+    ("heat", "*", |run| crate::dense::run(run, pool(run), 2)),
+    ("fft", "*", |run| crate::dense::run(run, pool(run), 3)),
     ("first-task", "2", first_task),
     ("start-up", "1", start_up),
 ];
