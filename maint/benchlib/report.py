@@ -207,7 +207,8 @@ WAYS = {"yield-2": ["user's scheduler", *HPP],
         **dict.fromkeys(("create-16384", "yield-256", "mutex", "mutex-8", "cond", "barrier-64", "memory-blocked"), HPP),
         "xs-unsorted": ["tasklet, by energy"]}
 README = {"create-256": "create, join and free of 256 units, per unit", "yield-2": "yield, 2 ULTs",
-          "mutex-8": "mutex, 8 ULTs with a yield inside"}
+          "mutex-8": "mutex, 8 ULTs with a yield inside", "eventual": "eventual, per hand-over",
+          "barrier-64": "barrier of 64 ULTs, per ULT", "fib": "fib without cutoff, per spawn"}
 BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"
 
 
@@ -230,10 +231,14 @@ def summary(data, works):
 def short_summary(data):
     about = data["machine"]
     cpu = " ".join(about["cpu"].split()[:2])
-    rows = [[README[own["work"]], amount(own["median"], own["unit"]),
-             f"{others[0]['peer']} {amount(others[0]['median'], others[0]['unit'])}"]
-            for own, others in contests(data, README) if own["streams"] == 1]
-    return f"Medians on {cpu}, {about['cores']} cores:\n\n" + markdown(["work, one stream", "libabt", "the best other"], rows)
+    rows = []
+    for own, others in contests(data, README):
+        named = {rival(r): r for r in others}
+        beside = [r for r in (named.pop("Argobots", None), *list(named.values())[:1]) if r]
+        if own["streams"] == 1 and beside:
+            rows.append([README[own["work"]], amount(own["median"], "ns"),
+                         "; ".join(f"{rival(r)} {amount(r['median'], 'ns')}, {r['median'] / own['median']:.1f} times" for r in beside)])
+    return f"Medians on {cpu}, {about['cores']} cores:\n\n" + markdown(["one stream", "libabt", "Argobots, and the best other"], rows)
 
 
 def put_between(page, text, first=BEGIN, last=END):
