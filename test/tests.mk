@@ -313,7 +313,6 @@ stress_tests = \
 	test/stress/stack_queries \
 	test/stress/producer \
 	test/stress/steals \
-	test/stress/tool \
 	test/stress/tool_live \
 	test/stress/wakeups \
 	test/stress/words
