@@ -283,16 +283,6 @@ static bool stale_objects(void)
            ABT_key_set(key_copy, &size) == ABT_ERR_INV_KEY && ABT_barrier_wait(barrier_copy) == ABT_ERR_INV_BARRIER;
 }
 
-static bool wrong_kind(void)
-{
-    ABT_pool pool = fifo();
-    ABT_thread_state state;
-
-    bool refused = ABT_thread_get_state((ABT_thread)(void *)pool, &state) == ABT_ERR_INV_THREAD;
-    must(ABT_pool_free(&pool));
-    return refused;
-}
-
 /* --- Mutexes --- */
 
 static ABT_mutex mutex;
@@ -356,15 +346,6 @@ static bool relock(void)
     ABT_thread thread = create(main_pool(), locks_twice, NULL);
     must(ABT_self_yield());
     return ABT_mutex_unlock(mutex) == ABT_SUCCESS && ABT_thread_free(&thread) == ABT_SUCCESS;
-}
-
-static bool cond_wait_without_mutex(void)
-{
-    ABT_cond cond;
-
-    must(ABT_mutex_create(&mutex));
-    must(ABT_cond_create(&cond));
-    return ABT_cond_wait(cond, mutex) == ABT_ERR_INV_MUTEX;
 }
 
 static bool stale_mutex(void)
@@ -459,7 +440,6 @@ static void test_objects(void)
          "^libabt: ABT_cond_signal: condition variable " P BY " has been",
          "^libabt: ABT_xstream_join: execution stream " P BY " has been", "^libabt: ABT_self_set_specific: key " P BY,
          "^libabt: ABT_barrier_wait: barrier " P BY " has been");
-    SAYS(wrong_kind, "^libabt: ABT_thread_get_state: pool " P BY " is not of the kind ULT$");
 }
 
 static void test_mutexes(void)
@@ -471,7 +451,6 @@ static void test_mutexes(void)
     SAYS(recursive_unlock_by_another, "^libabt: ABT_mutex_unlock: mutex " P BY " is locked by .*, not by the caller$");
     SAYS(relock, "^libabt: ABT_mutex_lock: mutex " P BY " is locked by the caller, and is not recursive$",
          "^libabt: ABT_mutex_unlock: mutex " P BY " is locked by " ULT ", not by the caller$");
-    SAYS(cond_wait_without_mutex, "^libabt: ABT_cond_wait: mutex " P BY " is not locked$");
     SAYS(stale_mutex, "^libabt: ABT_mutex_lock: mutex " P BY " has been freed by the primary ULT$",
          "^libabt: ABT_mutex_unlock: mutex " P BY " has been", "^libabt: ABT_mutex_trylock: mutex " P BY " has been",
          "^libabt: ABT_mutex_free: mutex " P BY " has been");
