@@ -179,58 +179,7 @@ static void test_print_at_init(void)
     must(ABT_finalize());
 }
 
-static void test_uninitialized(void)
-{
-    struct text text;
-    size_t size = 77;
-
-    if (ABT_NULL)
-        return;
-    text_open(&text);
-    if (ver20) {
-        setenv("ABT_THREAD_STACKSIZE", "32768", 1);
-        ok_abt(ABT_info_query_config(ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE, &size));
-        is_int(size, 32768, "the environment is asked");
-        unsetenv("ABT_THREAD_STACKSIZE");
-        prints(text, ABT_info_print_config(text.fp));
-        prints(text, ABT_info_print_all_xstreams(text.fp));
-    } else {
-        for (int kind = 0; kind < 30; kind++)
-            ok_err(ABT_info_query_config((ABT_info_query_kind)kind, &size), ABT_ERR_UNINITIALIZED);
-        is_int(size, 77, "nothing is stored");
-        ok_err(ABT_info_print_config(text.fp), ABT_ERR_UNINITIALIZED);
-        ok_err(ABT_info_print_all_xstreams(text.fp), ABT_ERR_UNINITIALIZED);
-    }
-    ok_err(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &size), ABT_ERR_UNINITIALIZED);
-    text_close(&text);
-}
-
 /* --- Objects --- */
-
-static void test_null(void)
-{
-    struct text text;
-
-    if (ABT_NULL)
-        return;
-    text_open(&text);
-    for (int i = 0; i < 2; i++) {
-        ok_err(ABT_info_print_xstream(text.fp, i ? NULL : ABT_XSTREAM_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_XSTREAM);
-        ok_err(ABT_info_print_sched(text.fp, i ? NULL : ABT_SCHED_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_SCHED);
-        ok_err(ABT_info_print_pool(text.fp, i ? NULL : ABT_POOL_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_POOL);
-        ok_err(ABT_info_print_thread(text.fp, i ? NULL : ABT_THREAD_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_THREAD);
-        ok_err(ABT_info_print_task(text.fp, i ? NULL : ABT_TASK_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_TASK);
-        ok_err(ABT_info_print_thread_attr(text.fp, i ? NULL : ABT_THREAD_ATTR_NULL),
-               ver20 ? ABT_SUCCESS : ABT_ERR_INV_THREAD_ATTR);
-        ok_err(ABT_info_print_thread_stack(text.fp, i ? NULL : ABT_THREAD_NULL),
-               ver20 ? ABT_SUCCESS : ABT_ERR_INV_THREAD);
-        ok_err(ABT_info_print_thread_stacks_in_pool(text.fp, i ? NULL : ABT_POOL_NULL),
-               ver20 ? ABT_SUCCESS : ABT_ERR_INV_POOL);
-    }
-    fflush(text.fp);
-    is_int(length_of(&text) > 0, ver20, "a note in 2.0 only");
-    text_close(&text);
-}
 
 static void test_objects(enum caller who, void *arg)
 {
@@ -724,7 +673,6 @@ int main(void)
 {
     ABT_thread primary;
 
-    test_uninitialized();
     ok_abt(ABT_info_trigger_print_all_thread_stacks(stderr, 0.0, NULL, NULL));
     test_environment();
     test_tool();
@@ -736,7 +684,6 @@ int main(void)
     must(ABT_init(0, NULL));
     primary = self();
     call_as_each(test_query, NULL);
-    test_null();
     call_as_each(test_objects, &primary);
     test_blind_pool();
     test_dump_by_signal();

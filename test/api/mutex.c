@@ -67,33 +67,6 @@ static void test_attr(void)
     is_ptr(attr, ABT_MUTEX_ATTR_NULL, "null after free");
 }
 
-static void test_null(ABT_mutex null, ABT_mutex_attr null_attr)
-{
-    ABT_mutex mutex = null;
-    ABT_mutex_attr attr = null_attr, untouched = UNTOUCHED(ABT_mutex_attr);
-    ABT_bool recursive = 7;
-
-    ok_err(ABT_mutex_lock(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_lock_low(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_lock_high(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_trylock(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_spinlock(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_unlock(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_unlock_se(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_unlock_de(null), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_free(&mutex), ABT_ERR_INV_MUTEX);
-    ok_err(ABT_mutex_get_attr(null, &untouched), ABT_ERR_INV_MUTEX);
-    is_ptr(untouched, UNTOUCHED(ABT_mutex_attr), "left alone by an error");
-    ok_err(ABT_mutex_attr_free(&attr), ABT_ERR_INV_MUTEX_ATTR);
-    ok_err(ABT_mutex_attr_set_recursive(null_attr, ABT_TRUE), ABT_ERR_INV_MUTEX_ATTR);
-    ok_err(ABT_mutex_attr_get_recursive(null_attr, &recursive), ABT_ERR_INV_MUTEX_ATTR);
-    is_int(recursive, 7, "left alone by an error");
-    ok_abt(ABT_mutex_create_with_attr(null_attr, &mutex));
-    ok_abt(ABT_mutex_lock(mutex));
-    ok_err(ABT_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED);
-    ok_abt(ABT_mutex_free(&mutex));
-}
-
 static void test_equal(void)
 {
     ABT_mutex a = ABT_MUTEX_NULL, b = ABT_MUTEX_NULL;
@@ -609,10 +582,6 @@ int main(void)
     test_static();
     test_attr();
     test_equal();
-    if (!ABT_NULL) {
-        test_null(ABT_MUTEX_NULL, ABT_MUTEX_ATTR_NULL);
-        test_null(NULL, NULL);
-    }
     sync_init();
     call_as_each(use_alone, NULL);
     call_as_each(use_recursive, mutex);

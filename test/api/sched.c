@@ -296,48 +296,6 @@ static void test_queries(enum caller who, void *arg)
         must(ABT_pool_free(&pools[i]));
 }
 
-static void test_errors(enum caller who, void *arg)
-{
-    const ABT_sched nulls[] = {ABT_SCHED_NULL, NULL};
-    ABT_pool pool = UNTOUCHED(ABT_pool);
-    ABT_bool stop = ABT_TRUE;
-    size_t size = 77;
-    void *data;
-    int num = 77;
-
-    (void)arg;
-    for (int i = 0; i < 2; i++) {
-        ABT_sched null = nulls[i];
-        ok_err(ABT_sched_free(&null), ABT_ERR_INV_SCHED);
-        is_ptr(null, nulls[i], "left alone by an error");
-        ok_err(ABT_sched_get_num_pools(null, &num), ABT_ERR_INV_SCHED);
-        ok_err(ABT_sched_get_pools(null, 1, 0, &pool), ABT_ERR_INV_SCHED);
-        size = 77;
-        ok_err(ABT_sched_get_size(null, &size), ABT_ERR_INV_SCHED);
-        is_int(size, ver20 ? 77 : 0, "the size after an error");
-        size = 77;
-        ok_err(ABT_sched_get_total_size(null, &size), ABT_ERR_INV_SCHED);
-        is_int(size, ver20 ? 77 : 0, "the size after an error");
-        ok_err(ABT_sched_set_data(null, NULL), ABT_ERR_INV_SCHED);
-        ok_err(ABT_sched_get_data(null, &data), ABT_ERR_INV_SCHED);
-        ok_err(ABT_sched_finish(null), ABT_ERR_INV_SCHED);
-        ok_err(ABT_sched_exit(null), ABT_ERR_INV_SCHED);
-        stop = ABT_TRUE;
-        ok_err(ABT_sched_has_to_stop(null, &stop), ABT_ERR_INV_SCHED);
-        is_int(stop, ver20 ? ABT_TRUE : ABT_FALSE, "the answer after an error");
-    }
-    ok(num == 77 && pool == UNTOUCHED(ABT_pool), "errors store nothing");
-    if (who == EXTERNAL && !ver20) {
-        ABT_sched sched;
-        must(ABT_sched_create_basic(ABT_SCHED_BASIC, 0, NULL, ABT_SCHED_CONFIG_NULL, &sched));
-        must(ABT_sched_exit(sched));
-        stop = ABT_TRUE;
-        ok_err(ABT_sched_has_to_stop(sched, &stop), ABT_ERR_INV_XSTREAM);
-        is_int(stop, ABT_FALSE, "no answer");
-        must(ABT_sched_free(&sched));
-    }
-}
-
 /* --- When to stop --- */
 
 static void test_requests(void)
@@ -455,8 +413,6 @@ int main(void)
     test_requests();
     test_blocked_work();
     test_main_requests();
-    if (!ABT_NULL)
-        call_as_each(test_errors, NULL);
     ok_abt(ABT_finalize());
     return done_testing();
 }

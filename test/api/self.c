@@ -466,25 +466,6 @@ static void test_exit_to_in_place(int (*to)(ABT_thread))
     must(ABT_xstream_free(&xstream));
 }
 
-static void test_to_errors(enum caller who, void *arg)
-{
-    const ABT_thread nulls[] = {ABT_THREAD_NULL, ABT_TASK_NULL, NULL};
-    const int bad = code_for_ult(who, ABT_ERR_INV_THREAD);
-    ABT_thread task;
-
-    must(ABT_task_create(arg, do_nothing, NULL, &task));
-    must(ABT_task_join(task));
-    for (int i = 0; i < NUM_TO; i++) {
-        const struct to_function *f = &to_functions[i];
-        for (int n = 0; n < 3; n++)
-            is_int(f->to(nulls[n]), bad, "%s: null target", f->name);
-        is_int(f->to(task), bad, "%s: a tasklet", f->name);
-        if (who != EXTERNAL && !f->resumes)
-            is_int(f->to(self()), bad, "%s: itself", f->name);
-    }
-    must(ABT_task_free(&task));
-}
-
 /* Main schedulers neither call them nor are their targets. */
 static atomic_int sched_bad, target_bad;
 
@@ -548,10 +529,8 @@ int main(void)
     test_exit_to_joined();
     test_exit_to_in_place(ABT_self_exit_to);
     test_exit_to_in_place(ABT_self_resume_exit_to);
-    if (!ABT_NULL) {
-        call_as_each(test_to_errors, pool_of(xstream));
+    if (!ABT_NULL)
         test_to_by_scheduler();
-    }
     must(ABT_xstream_free(&xstream));
     ok_abt(ABT_finalize());
     return done_testing();

@@ -108,28 +108,6 @@ static void test_create_many(enum caller who, void *arg)
     must(ABT_thread_attr_free(&attr));
 }
 
-static void test_create_errors(enum caller who, void *arg)
-{
-    ABT_thread thread = UNTOUCHED(ABT_thread);
-
-    (void)arg;
-    ok_err(ABT_thread_create(ABT_POOL_NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread), ABT_ERR_INV_POOL);
-    is_ptr(thread, ver20 ? UNTOUCHED(ABT_thread) : ABT_THREAD_NULL, "the handle after an error");
-    ok_err(ABT_thread_create(NULL, do_nothing, NULL, NULL, &thread), ABT_ERR_INV_POOL);
-    ok_err(ABT_thread_create(ABT_POOL_NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL), ABT_ERR_INV_POOL);
-    thread = UNTOUCHED(ABT_thread);
-    ok_err(ABT_thread_create_on_xstream(ABT_XSTREAM_NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread),
-           ABT_ERR_INV_XSTREAM);
-    is_ptr(thread, ver20 ? UNTOUCHED(ABT_thread) : ABT_THREAD_NULL, "the handle after an error");
-    ok_err(ABT_thread_create_on_xstream(NULL, do_nothing, NULL, NULL, NULL), ABT_ERR_INV_XSTREAM);
-    thread = UNTOUCHED(ABT_thread);
-    ok_err(ABT_thread_create_to(ABT_POOL_NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread),
-           code_for_ult(who, ABT_ERR_INV_POOL));
-    is_ptr(thread, ver20 ? UNTOUCHED(ABT_thread) : ABT_THREAD_NULL, "the handle after an error");
-    ok_err(ABT_thread_create_to(NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL),
-           code_for_ult(who, ABT_ERR_INV_POOL));
-}
-
 /* --- Joining and freeing --- */
 
 /* In the caller's own pool: nothing would run without the join. */
@@ -185,17 +163,6 @@ static void test_join(enum caller who, void *arg)
         ok_err(ABT_thread_free(&thread), ABT_ERR_INV_THREAD);
         is_ptr(thread, self(), "left alone by an error");
     }
-}
-
-static void test_primary_errors(enum caller who, void *arg)
-{
-    ABT_thread thread = arg;
-
-    (void)who;
-    ok_err(ABT_thread_join(thread), ABT_ERR_INV_THREAD);
-    ok_err(ABT_thread_free(&thread), ABT_ERR_INV_THREAD);
-    is_ptr(thread, arg, "left alone by an error");
-    ok_err(ABT_thread_cancel(thread), ABT_ERR_INV_THREAD);
 }
 
 /* Units wait for one that is blocked; all of them go on when it has ended. */
@@ -342,15 +309,6 @@ static void test_exit(void)
     must(ABT_xstream_free(&xstream));
 }
 
-static void test_exit_errors(enum caller who, void *arg)
-{
-    (void)arg;
-    if (who == PLAIN_ULT || who == SECONDARY_ULT)
-        return;
-    ok_err(ABT_thread_exit(), code_for_ult(who, ABT_ERR_INV_THREAD));
-    ok_err(ABT_self_exit(), code_for_ult(who, ABT_ERR_INV_THREAD));
-}
-
 static void yield_for_ever(void *started)
 {
     count_up(started);
@@ -468,11 +426,6 @@ int main(void)
     test_exit();
     call_as_each(test_cancel, xstream);
     call_as_each(test_states, xstream);
-    if (!ABT_NULL) {
-        call_as_each(test_create_errors, NULL);
-        call_as_each(test_primary_errors, self());
-        call_as_each(test_exit_errors, NULL);
-    }
     must(ABT_xstream_free(&xstream));
     ok_abt(ABT_finalize());
     return done_testing();

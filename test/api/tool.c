@@ -37,13 +37,6 @@ static void test_not_built(void)
 
 /* --- Registering and asking --- */
 
-static void test_uninitialized(void)
-{
-    if (!ABT_NULL)
-        ok_err(ABT_tool_register_thread_callback(fail_to_be_called, ABT_TOOL_EVENT_THREAD_ALL, NULL),
-               ABT_ERR_UNINITIALIZED);
-}
-
 static void create_and_free(void)
 {
     ABT_thread thread = ult_in(own_pool(), do_nothing, NULL);
@@ -169,7 +162,6 @@ static void test_finalize(void)
     ok_abt(ABT_tool_register_thread_callback(fail_to_be_called, ABT_TOOL_EVENT_THREAD_ALL, NULL));
     must(ABT_finalize());
     is_int(counter, 1, "run by finalize, without a word");
-    test_uninitialized();
     must(ABT_init(0, NULL));
     create_and_free();
     must(ABT_finalize());
@@ -353,7 +345,6 @@ int main(void)
         test_not_built();
         return done_testing();
     }
-    test_uninitialized();
     tool_init();
     test_query();
     test_register();

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync.h"
 
-static void test_null(ABT_xstream_barrier null)
-{
-    ABT_xstream_barrier barrier = null;
-
-    ok_err(ABT_xstream_barrier_free(&barrier), ABT_ERR_INV_XSTREAM_BARRIER);
-    ok_err(ABT_xstream_barrier_wait(null), ABT_ERR_INV_XSTREAM_BARRIER);
-}
-
 static void check_codes(enum caller who, void *arg)
 {
     ABT_xstream_barrier barrier = UNTOUCHED(ABT_xstream_barrier);
@@ -157,10 +149,6 @@ static void test_turnstile(void)
 
 int main(void)
 {
-    if (!ABT_NULL) {
-        test_null(ABT_XSTREAM_BARRIER_NULL);
-        test_null(NULL);
-    }
     check_codes(EXTERNAL, NULL); /* before ABT_init */
     must(ABT_init(0, NULL));
     call_as_each(check_codes, NULL);
