@@ -147,21 +147,22 @@ def cases_of(programs, streams, works):
 
 
 class Progress:
+    """Says how far it is, in place on a terminal, else now and then."""
+
     def __init__(self, total):
         self.total, self.done, self.start, self.last = total, 0, time.monotonic(), 0
-        self.tty = sys.stderr.isatty()
+        self.form, self.every = ("\r\033[K{}", 0.2) if sys.stderr.isatty() else ("{}\n", 10)
 
     def step(self, text):
         self.done += 1
         now = time.monotonic()
-        if now - self.last < (0.2 if self.tty else 10):
-            return
-        self.last = now
-        line = f"{min(99, 100 * self.done // self.total):3d}% {now - self.start:4.0f} s  {text}"
-        print(f"\r\033[K{line}" if self.tty else line, end="" if self.tty else "\n", file=sys.stderr, flush=True)
+        if now - self.last >= self.every:
+            self.last = now
+            line = f"{min(99, 100 * self.done // self.total):3d}% {now - self.start:4.0f} s  {text}"
+            print(self.form.format(line), end="", file=sys.stderr, flush=True)
 
     def end(self):
-        if self.tty:
+        if self.every < 1:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 

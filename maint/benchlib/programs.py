@@ -247,16 +247,6 @@ def rust(_path, offline=True):
     return [Program("rayon", [RUST_PROGRAM, "rayon"]), Program("tokio", [RUST_PROGRAM, "tokio"])]
 
 
-def rust_lacks():
-    """Whether cargo has the crates here: it asks nobody."""
-    if rust_is_built():
-        return None
-    shutil.copytree(PEERS / "rust", RUST, dirs_exist_ok=True)
-    question = ["cargo", "metadata", "--offline", "--quiet", "--format-version=1"]
-    done = subprocess.run(question, cwd=RUST, capture_output=True, text=True, check=False)
-    return "its crates are not here: maint/bench --install fetches them" if done.returncode else None
-
-
 def ults(name, header, library, path):
     """Libraries of lightweight threads that a user has installed, below path if that is given."""
     flags, libs = [f'-DULTS_H="{header}"'], [library]
@@ -296,51 +286,16 @@ def libabtomp(_path):
 # ---- All of them -------------------------------------------------------------------------------------------------
 
 
-class Peer:
-    """How a program, or several from one source, is built, and what it takes to build it."""
-
-    def __init__(self, builder, compiler="cc", header=None, flags=(), look=None):
-        self.builder, self.compiler, self.header, self.flags, self.look = builder, compiler, header, flags, look
-
-    def lacks(self, path):
-        """At once, without a build: what is missing, or nothing."""
-        if not shutil.which(self.compiler):
-            return f"there is no {self.compiler}"
-        if self.builder is argobots:
-            return None if path else "say where its library is: --argobots PATH"
-        if self.look:
-            return self.look()
-        if not self.header:
-            return None
-        include = [f"-I{Path(path) / 'include'}"] if path else []
-        # The compiler only looks whether the file is there: a header may include a thousand others, on a slow disk.
-        question = f"#if !__has_include(<{self.header}>)\n#error missing\n#endif\n"
-        look = subprocess.run([self.compiler, *self.flags, *include, "-E", "-"], input=question, capture_output=True,
-                              text=True, check=False)
-        return f"there is no <{self.header}>" if look.returncode else None
-
-
+# Each builds a program, or several from one source.
 PEER_PROGRAMS = {
-    "libabt": Peer(libabt),
-    "abt.hpp of libabt": Peer(by_abt_hpp, "g++"),
-    "Argobots": Peer(argobots),
-    "pthreads": Peer(pthreads),
-    "libgomp": Peer(libgomp, "gcc", "omp.h", ["-fopenmp", "-xc"]),
-    "libomp": Peer(libomp, "clang", "omp.h", ["-fopenmp", "-xc"]),
-    "oneTBB": Peer(tbb, "g++", "tbb/version.h", ["-xc++"]),
-    "Boost.Fiber": Peer(fiber, "g++", "boost/fiber/fiber.hpp", ["-xc++"]),
-    "Go": Peer(go, "go"),
-    "rayon and tokio": Peer(rust, "cargo", look=rust_lacks),
-    "Qthreads": Peer(qthreads, "cc", "qthread/qthread.h", ["-xc"]),
-    "MassiveThreads": Peer(massivethreads, "cc", "myth/myth.h", ["-xc"]),
+    "libabt": libabt, "abt.hpp of libabt": by_abt_hpp, "Argobots": argobots, "pthreads": pthreads, "libgomp": libgomp,
+    "libomp": libomp, "oneTBB": tbb, "Boost.Fiber": fiber, "Go": go, "rayon and tokio": rust, "Qthreads": qthreads,
+    "MassiveThreads": massivethreads,
 }
 
 
 # Interfaces of ours over libabt, which stand beside the peers of that interface.
-OVER_LIBABT = {
-    "GLT": Peer(glt),
-    "libabtomp": Peer(libabtomp, "gcc", "omp.h", ["-fopenmp", "-xc"]),
-}
+OVER_LIBABT = {"GLT": glt, "libabtomp": libabtomp}
 
 
 def install():
@@ -366,7 +321,7 @@ def install():
 def build(peer, path):
     """The programs of a peer, with their works; or why there are none."""
     try:
-        found = peer.builder(path)
+        found = peer(path)
         for program in found:
             program.load_works()
         return found, None
