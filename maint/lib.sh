@@ -84,26 +84,6 @@ missing() {
 # clang_runtime: Debian's package of clang's sanitizers has the number of clang's version in its name.
 clang_runtime() { echo "libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"; }
 
-# package_names COLUMN PACKAGE...: what packages of Debian are called elsewhere, by a column of maint/packages/names.
-package_names() {
-    local column=$1
-    shift
-    printf '%s\n' "$@" | awk -v column="$column" 'FNR == NR { name[$1] = $column; next }
-        { print $1 in name ? name[$1] : $1 }' "$TOP/maint/packages/names" - | sort -u | tr '\n' ' '
-}
-
-# install_lines PACKAGE...: the line for each package manager that is there; Debian's if there is none.
-install_lines() {
-    local column=1 line lines=
-    for line in "apt-get install -y" "dnf install" "zypper install" "apk add" "pacman -S"; do
-        command -v "${line%% *}" > /dev/null && lines="$lines    sudo $line $(package_names $column "$@")
-"
-        column=$((column + 1))
-    done
-    printf '%s' "${lines:-    sudo apt-get install -y $*
-}"
-}
-
 # need THING:PACKAGE...: installs what is missing, or says how and ends the script.
 need() {
     packages=$(missing "$@")
@@ -116,9 +96,7 @@ need() {
             [ -n "$packages" ] || return 0
         fi
     fi
-    say "This needs software that is not installed. Please run:" >&2
-    # shellcheck disable=SC2086
-    install_lines $packages >&2
+    printf 'This needs software that is not installed. On Debian:\n    sudo apt-get install -y %s\n' "$packages" >&2
     exit 1
 }
 
