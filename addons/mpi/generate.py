@@ -158,7 +158,8 @@ def region(f, by):
 
 def brief(f, by):
     return (f"    abtmpi_region region_;\n    bool begun_ = abtmpi_region_begin_brief(&region_, \"{f.full}\");\n"
-            f"    int code_ = {f.real()};\n    return begun_ ? abtmpi_region_end_brief(&region_, code_) : code_;\n")
+            f"    int code_ = {f.real()};\n    if (!begun_)\n        return code_;\n" +
+            ended(f, "abtmpi_region_end_brief(&region_, abtmpi_fatal_code(code_))"))
 
 
 def wait(f, by):

@@ -341,7 +341,7 @@ int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_
         code = request_wait(call, &requests[1], true, comm, MPI_STATUS_IGNORE);
         abtmpi_enter();
     } else {
-        abtmpi_real.Cancel(&requests[0]);
+        (void)abtmpi_fatal_code(abtmpi_real.Cancel(&requests[0]));
     }
     int received = request_wait(call, &requests[0], true, comm, status);
     abtmpi_cancel_allow(before);

@@ -8,7 +8,6 @@
 
 #include "blocks.h"
 #include "debug.h"
-#include "fatal.h"
 #include "progress.h"
 #include "state.h"
 
@@ -254,7 +253,6 @@ static void progress_abandon(progress_list *list)
 static bool progress_look(void)
 {
     abtmpi_look_begin();
-    (void)abtmpi_fatal_code(MPI_SUCCESS); /* as in abtmpi_enter */
     progress_take();
     progress_wake_late();
     if (progress_unfinished > 0)

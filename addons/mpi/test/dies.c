@@ -46,6 +46,12 @@ static void exchange_with_nobody(void)
     MPI_Sendrecv(values, 1, MPI_INT, job_rank, TAG, values + 1, 1, MPI_INT, 55, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* A handler of libabtmpi gets the error in the midst of the call, which most often does not wait. */
+static void flush_no_window(void)
+{
+    MPI_Win_flush(0, MPI_WIN_NULL);
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
@@ -53,6 +59,7 @@ static const struct {
 } cases[] = {
     {"a process dies", wait_for_dead, ""},
     {"an argument is wrong", exchange_with_nobody, "MPI_Sendrecv with rank 55, tag 7, on MPI_COMM_WORLD fails"},
+    {"there is no window", flush_no_window, "MPI_Win_flush fails"},
     {"an error is fatal", receive_too_long, "MPI_Recv with rank 1, tag 7, on MPI_COMM_WORLD fails"}};
 
 static int play(int argc, char **argv)
