@@ -40,7 +40,6 @@ static abtmpi_region *region_all; /* guarded by region_lock */
 static void region_leave_stream(abtmpi_region *region)
 {
     ABT_self_get_thread_id(&region->id);
-    ABTX_blocking_begin();
     pthread_mutex_lock(&region_lock);
     region->prev = &region_all;
     region->next = region_all;
@@ -48,6 +47,7 @@ static void region_leave_stream(abtmpi_region *region)
         region->next->prev = &region->next;
     region_all = region;
     pthread_mutex_unlock(&region_lock);
+    ABTX_blocking_begin(); /* last: from now on another ULT may call MPI_Finalize, which names this one */
 }
 
 bool abtmpi_region_begin(abtmpi_region *region, const char *call)

@@ -4,6 +4,8 @@
  * without libabtmpi, and does not wait for ever. Or a ULT's call fails, and errors are fatal: what is printed names it.
  */
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 
 #include "job.h"
@@ -52,6 +54,30 @@ static void flush_no_window(void)
     MPI_Win_flush(0, MPI_WIN_NULL);
 }
 
+static void copy_world(void *is_begun)
+{
+    MPI_Comm copy;
+
+    atomic_store((atomic_bool *)is_begun, true);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy); /* the other process does not */
+}
+
+static void finalize_in_region(void)
+{
+    atomic_bool is_begun = false;
+    ABT_xstream xstream;
+    ABT_thread ult;
+
+    ABT_xstream_self(&xstream);
+    if (job_rank == 0) {
+        ABT_thread_create_on_xstream(xstream, copy_world, &is_begun, ABT_THREAD_ATTR_NULL, &ult);
+        while (!atomic_load(&is_begun))
+            ABT_thread_yield();
+    }
+    MPI_Finalize();
+    exit(1); /* some libraries come here, and others die */
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
@@ -59,6 +85,7 @@ static const struct {
 } cases[] = {
     {"a process dies", wait_for_dead, ""},
     {"an argument is wrong", exchange_with_nobody, "MPI_Sendrecv with rank 55, tag 7, on MPI_COMM_WORLD fails"},
+    {"MPI_Finalize while a ULT makes a communicator", finalize_in_region, "is still in MPI_Comm_dup"},
     {"there is no window", flush_no_window, "MPI_Win_flush fails"},
     {"an error is fatal", receive_too_long, "MPI_Recv with rank 1, tag 7, on MPI_COMM_WORLD fails"}};
 

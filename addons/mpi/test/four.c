@@ -86,19 +86,26 @@ static void receive_too_long(void)
     job_receive_handled(job_rank, TAG, comm);
 }
 
+static int make_comm(MPI_Session session, MPI_Errhandler errhandler)
+{
+    MPI_Group group;
+
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    int code = MPI_Comm_create_from_group(group, "four", MPI_INFO_NULL, errhandler, &comm);
+    MPI_Group_free(&group);
+    return code;
+}
+
 /* Without MPI_Init, in which case MPICH 4.0 needs two processes. */
 static void begin_session(MPI_Session *session)
 {
     MPI_Info info;
-    MPI_Group group;
 
     MPI_Info_create(&info);
     MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
     int code = MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, session);
     MPI_Info_free(&info);
-    MPI_Group_from_session_pset(*session, "mpi://WORLD", &group);
-    int made = MPI_Comm_create_from_group(group, "four", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
-    MPI_Group_free(&group);
+    int made = make_comm(*session, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(comm, &job_rank);
     if (job_rank > 0 && !freopen("/dev/null", "w", stdout))
         abort();
@@ -118,8 +125,9 @@ int main(void)
     job_run_pair(receive_large, send_large);
     is_int(received, ROUNDS * PARTS, "all parts have come");
     job_run_pair(wait_for_persistent, yield);
+    MPI_Comm_free(&comm);
     MPI_Comm_create_errhandler(handler, &errhandler);
-    MPI_Comm_set_errhandler(comm, errhandler);
+    is_int(make_comm(session, errhandler), MPI_SUCCESS, "MPI_Comm_create_from_group with a handler");
     MPI_Errhandler_free(&errhandler);
     job_run_pair(wait_for_persistent, yield);
     job_run_pair(receive_too_long, send_large);

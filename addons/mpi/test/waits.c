@@ -10,6 +10,7 @@ enum { TAG = 1, TAG_GO = 2, NUM = 4, NULLS = 30 };
 static MPI_Comm reversed; /* rank 1 is its rank 0 */
 static int in[64], out[64], ones[2] = {1, 1}, places[2] = {0, 1}, bytes[2] = {0, sizeof(int)};
 static MPI_Datatype ints[2];
+static MPI_Win made; /* a window, before all */
 static const void *own;
 static char *name;
 
@@ -353,6 +354,17 @@ static void window(void)
     MPI_Win_free(&win);
 }
 
+/* That of MPICH waits for the other process. */
+static void win_set_info(void)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_locks", "false");
+    is_int(MPI_Win_set_info(made, info), MPI_SUCCESS, "MPI_Win_set_info");
+    MPI_Info_free(&info);
+}
+
 static const struct {
     const char *name;
     void (*func)(void);
@@ -381,6 +393,7 @@ static const struct {
     {"MPI_Scan", scan},
     {"communicators", communicators},
     {"a window", window},
+    {"MPI_Win_set_info", win_set_info},
 };
 
 static void (*current)(void);
@@ -423,12 +436,14 @@ static void handler(MPI_Comm *comm, int *code, ...)
 int main(int argc, char **argv)
 {
     MPI_Errhandler errhandler;
+    void *memory;
 
     job_begin("2");
     MPI_Init(&argc, &argv);
     job_know();
     own = &job_rank;
     ints[0] = ints[1] = MPI_INT;
+    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &made);
     ABT_init(argc, argv);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -job_rank, &reversed);
     all_functions("completed by the driver");
@@ -437,6 +452,7 @@ int main(int argc, char **argv)
     all_functions("completed by its ULT");
     MPI_Errhandler_free(&errhandler);
     MPI_Comm_free(&reversed);
+    MPI_Win_free(&made);
     MPI_Finalize();
     ABT_finalize();
     return job_end();
