@@ -39,6 +39,12 @@ int ABTMPI_Continueall(int count, MPI_Request requests[], void (*function)(void 
 int ABTMPI_Continue(MPI_Request *request, void (*function)(void *argument), void *argument, ABT_pool pool,
                     MPI_Status *status);
 
+/*
+ * Whether a ULT that waits in a call of MPI is suspended, for what runs the program's ULTs: 1 from MPI_Init to
+ * MPI_Finalize where MPI gives MPI_THREAD_MULTIPLE, else 0. Any thread calls it.
+ */
+int ABTMPI_Suspends(void);
+
 #ifdef __cplusplus
 }
 #endif

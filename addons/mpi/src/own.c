@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <abt.h>
+#include <abtmpi.h>
 #include <real.h> /* made by generate.py */
 
 #include "fatal.h"
@@ -12,6 +12,8 @@
 #include "progress.h"
 #include "region.h"
 #include "state.h"
+
+static atomic_bool own_is_multiple; /* MPI_Init has given MPI_THREAD_MULTIPLE */
 
 /*
  * Calls MPI_Init or MPI_Init_thread by init. Only a program that has ULTs of its own gets MPI_THREAD_MULTIPLE unasked.
@@ -26,10 +28,12 @@ static int own_init(int (*init)(int *, char ***, int, int *), int *argc, char **
     int code = init(argc, argv, ults == HOST_ULTS ? MPI_THREAD_MULTIPLE : required, provided);
     abtmpi_self.looking = looking;
     bool is_plain = ults == HOST_NO_ULTS || (ults == HOST_MEMBERS && *provided != MPI_THREAD_MULTIPLE);
-    /* relaxed: no other thread calls MPI before MPI_Init has returned. */
+    /* relaxed, all: no other thread calls MPI before MPI_Init has returned. */
     atomic_store_explicit(&abtmpi_state_plain, is_plain, memory_order_relaxed);
     if (is_plain && ults == HOST_MEMBERS)
         atomic_store_explicit(&abtmpi_state, STATE_OFF, memory_order_relaxed);
+    bool is_multiple = code == MPI_SUCCESS && *provided == MPI_THREAD_MULTIPLE;
+    atomic_store_explicit(&own_is_multiple, is_multiple, memory_order_relaxed);
     if (!is_plain && code == MPI_SUCCESS)
         abtmpi_fatal_begin();
     return code;
@@ -57,8 +61,15 @@ int abtmpi_own_init_thread(int *argc, char ***argv, int required, int *provided)
     return own_init(abtmpi_real.Init_thread, argc, argv, required, provided);
 }
 
+int ABTMPI_Suspends(void)
+{
+    /* relaxed, both: it orders nothing */
+    return atomic_load_explicit(&own_is_multiple, memory_order_relaxed) && !abtmpi_state_is_off();
+}
+
 int abtmpi_own_finalize(void)
 {
+    atomic_store_explicit(&own_is_multiple, false, memory_order_relaxed); /* relaxed: as in own_init */
     /* acquire: pairs with the release in call_begin. */
     if (atomic_load_explicit(&abtmpi_state, memory_order_acquire) == STATE_ON) {
         /* relaxed: calls while MPI_Finalize runs are the program's error. */

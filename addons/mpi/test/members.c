@@ -6,6 +6,8 @@
  */
 #include <omp.h>
 
+#include <abtmpi.h>
+
 #include "job.h"
 
 enum { MEMBERS = 4, ROUNDS = 3 };
@@ -38,8 +40,11 @@ int main(void)
     int level, wrong = 0;
 
     job_begin("1");
+    int before = ABTMPI_Suspends();
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
     job_know();
+    is_int(before, 0, "before MPI_Init nothing suspends");
+    is_int(ABTMPI_Suspends(), 1, "then calls do");
     is_int(receive_from_task(), 5, "the thread of a member that waits takes tasks, though it has had none");
     for (int round = 0; round < ROUNDS; round++) {
 #pragma omp parallel num_threads(MEMBERS) reduction(+ : wrong)
@@ -56,5 +61,6 @@ int main(void)
     is_int(level, MPI_THREAD_MULTIPLE, "members may call");
     is_int(wrong, 0, "each member gets what it sends");
     is_int(MPI_Finalize(), MPI_SUCCESS, "MPI_Finalize, while members are between regions");
+    is_int(ABTMPI_Suspends(), 0, "and after it no more");
     return job_end();
 }

@@ -200,12 +200,13 @@ struct abtomp_team {
     int num;                          /* members of this region */
     int level;                        /* regions around; 0: there is none, the team is that of an initial task */
     int active_level;                 /* those of several members */
-    _Atomic(int) siblings;            /* teams that may run this region or one like it at once: members around it */
+    bool expects_waits;               /* members may wait unseen, and become streams at once: not of relays */
     void (*fn)(void *data);
     void *data;
     struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
     uintptr_t *reductions;        /* of tasks, of the region; NULL: there are none */
     struct abtomp_share **shares; /* ABTOMP_NUM_SHARES of them */
+    _Atomic(int) siblings;        /* teams that may run this region or one like it at once: members around it */
     unsigned bind;                /* what the region says of binding; 0: nothing */
     /* What member 0 alone uses. */
     ABTOMP_LINE int reserved;           /* threads that it has of those that the thread limit allows */

@@ -345,35 +345,19 @@ void abtomp_post_begin(struct abtomp_tasks *own)
 
 /* -- Waits of members without tasks -- */
 
-/* Of libabtmpi, and of the MPI library behind it. NULL: they are not there. */
-void ABTMPI_Continue(void) __attribute__((weak));
-int MPI_Initialized(int *is_up) __attribute__((weak));
-int MPI_Query_thread(int *level) __attribute__((weak));
+/* Of libabtmpi. NULL: it is not there. */
+int ABTMPI_Suspends(void) __attribute__((weak));
 
-/* Whether calls of MPI suspend ULTs: MPI lets all threads call, which is 3 in Open MPI and MPICH. Then it stays so. */
-static bool mpi_suspends(void)
+/* Where nobody has set up libabt, and there is no such MPI, a program need not pay for streams before it has tasks. */
+bool abtomp_expects_waits(void)
 {
-    enum { UNKNOWN, YES, NO, MULTIPLE = 3 };
-    static _Atomic(int) answer;
-    int known = atomic_load_explicit(&answer, memory_order_relaxed); /* relaxed, as below: it orders nothing */
-    int is_up = 0, level = 0;
-    if (known == UNKNOWN && MPI_Initialized(&is_up) == 0 && is_up && MPI_Query_thread(&level) == 0) {
-        known = level == MULTIPLE ? YES : NO;
-        atomic_store_explicit(&answer, known, memory_order_relaxed);
-    }
-    return known == YES;
+    return ABT_initialized() == ABT_SUCCESS || (ABTMPI_Suspends && ABTMPI_Suspends());
 }
 
-/*
- * Where nobody has set up libabt, and there is no such MPI, nobody waits so: such a program need not pay for streams
- * before it has tasks. A ULT of the program has other ULTs to run while it waits.
- */
 void abtomp_expect_waits(struct abtomp_member *me)
 {
     ABT_thread self;
-    if (me->team->num == 1 || me->spread || (ABT_initialized() != ABT_SUCCESS && (!ABTMPI_Continue || !mpi_suspends())))
-        return;
-    if (entered.is_there || ABT_self_get_thread(&self) != ABT_SUCCESS)
+    if (entered.is_there || ABT_self_get_thread(&self) != ABT_SUCCESS) /* ULTs of the program have others to run */
         (void)abtomp_tasks_of(me);
 }
 

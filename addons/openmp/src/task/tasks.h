@@ -389,7 +389,10 @@ bool abtomp_tasks_are_over(struct abtomp_team *team);
  */
 void abtomp_post_begin(struct abtomp_tasks *own);
 
-/* A member begins a region, and has had no tasks: if it may wait unseen, its stream is to take those of others. */
+/* Whether members of a region that begins now may wait unseen, also those that have no tasks. */
+bool abtomp_expects_waits(void);
+
+/* A member of such a region begins, and has had no tasks: its stream is to take those of others while it waits. */
 void abtomp_expect_waits(struct abtomp_member *me);
 
 void abtomp_guest_end(struct abtomp_tasks *own);

@@ -305,7 +305,7 @@ void abtomp_member_begin(struct abtomp_member *me)
     struct abtomp_tasks *tasks = atomic_load_explicit(&me->tasks, memory_order_relaxed);
     if (tasks)
         abtomp_tasks_begin(tasks);
-    else
+    else if (ABTOMP_UNLIKELY(me->team->expects_waits))
         abtomp_expect_waits(me);
     if (ABTOMP_UNLIKELY(me->team->reductions != NULL))
         abtomp_group_begin(me, me->team->reductions);
@@ -321,6 +321,9 @@ void abtomp_team_release(struct abtomp_team *team)
         atomic_store_explicit(&team->singles, 0, memory_order_relaxed);
     if (atomic_load_explicit(&team->has_shared, memory_order_relaxed))
         abtomp_shares_reset(team);
+    bool expects_waits = abtomp_expects_waits();
+    if (ABTOMP_UNLIKELY(team->expects_waits != expects_waits))
+        team->expects_waits = expects_waits;
     set_region(team, team->num);
 }
 
