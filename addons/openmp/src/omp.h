@@ -226,7 +226,7 @@ struct abtomp_team {
     ABTOMP_LINE _Atomic(bool) has_tasks;
     _Atomic(uint32_t) cancelled; /* ABTOMP_CANCELLED_*: what of the region is cancelled */
     _Atomic(uint32_t) bell;     /* changes when there are tasks, or something has happened that a member may wait for */
-    _Atomic(uint32_t) waiting;  /* members that wait for it: ABTOMP_RESTS and ABTOMP_HUNGRY */
+    _Atomic(uint64_t) waiting;  /* ULTs that wait for it: ABTOMP_RESTS and ABTOMP_HUNGRY */
     _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
     _Atomic(uint32_t) box_lock;
     _Atomic(uint32_t) share_lock; /* of who begins or ends a construct there: see share.c */
@@ -266,8 +266,12 @@ enum {
     ABTOMP_BARRIER_ONE = 4
 };
 
-/* Each member that waits for the bell counts as one of these: for all that may happen, or for tasks, too. */
-enum { ABTOMP_RESTS = 1 << 16, ABTOMP_HUNGRY = ABTOMP_RESTS + 1 };
+/*
+ * Each member, or relief of one, that waits for the bell counts as one of these: for all that may happen, or for tasks,
+ * too. There may be more reliefs than members: 32 bits count what there is memory for.
+ */
+#define ABTOMP_RESTS ((uint64_t)1 << 32)
+#define ABTOMP_HUNGRY (ABTOMP_RESTS + 1)
 
 enum { ABTOMP_CANCELLED_REGION = 1, ABTOMP_CANCELLED_SHARE = 2 };
 

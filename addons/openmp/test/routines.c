@@ -47,6 +47,8 @@ static int print(const char *what)
                omp_get_cancellation(), omp_get_default_device(), omp_get_max_task_priority(), (int)omp_get_proc_bind());
     } else if (strcmp(what, "places") == 0) {
         printf("%d %d", omp_get_num_places(), omp_get_num_places() > 0 ? omp_get_place_num_procs(0) : 0);
+    } else if (strcmp(what, "wide") == 0) {
+        omp_display_affinity("%2000n");
     } else {
         omp_display_affinity("%L|%0.4n|%5N|%{thread_num}|%%|%x");
     }
@@ -79,6 +81,20 @@ static void test_variables(const char *self)
     ok(strstr(out, "LIBRARY = 'libabtomp'\n") && strstr(out, "OMP_STACKSIZE = '2097152B'\n") &&
            strstr(out, "OPENMP DISPLAY ENVIRONMENT END"),
        "OMP_DISPLAY_ENV");
+}
+
+/* What has room for so much and no more. */
+static void test_limits(const char *self)
+{
+    is_str(called(self, "schedule", "OMP_NUM_THREADS=2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2"), "2 1", "a list for 17 levels");
+    called(self, "schedule", "OMP_NUM_THREADS=2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2");
+    ok(strstr(out, "it is ignored\n2 1"), "one for more is reported, and ignored");
+    is_str(called(self, "schedule", "OMP_AFFINITY_FORMAT=$(printf %0511d 0)"), "2 1", "a format of 511 characters");
+    called(self, "schedule", "OMP_DISPLAY_ENV=true OMP_AFFINITY_FORMAT=$(printf %0512d 0)");
+    ok(strstr(out, "it is ignored\n") && strstr(out, "OMP_AFFINITY_FORMAT = 'level"), "a longer one is reported, and ignored");
+    is_int((int)strlen(called(self, "wide", "")), 1024, "a line of affinity ends after 1023 characters");
+    omp_set_max_active_levels(INT32_MAX);
+    is_int(omp_get_max_active_levels(), omp_get_supported_active_levels(), "no more levels are active than may be");
 }
 
 /* ---- Locks ------------------------------------------------------------------------------------------------------- */
@@ -146,6 +162,7 @@ int main(int argc, char **argv)
         return print(argv[1]);
     watchdog_begin(0);
     test_variables(argv[0]);
+    test_limits(argv[0]);
     test_locks();
     test_memory();
     return done_testing();

@@ -230,7 +230,10 @@ static bool parse_cpus(const struct variable *variable, const char *text)
 
 static bool parse_text(const struct variable *variable, const char *text)
 {
-    return snprintf(variable->to, (size_t)variable->least, "%s", text) < variable->least;
+    if (strlen(text) >= (size_t)variable->least)
+        return false;
+    strcpy(variable->to, text);
+    return true;
 }
 
 /* For what is named here, but has no effect. */

@@ -119,7 +119,7 @@ void abtomp_wake(const _Atomic(uint32_t) *word)
 /* -- The bell -- */
 
 /* Rings if somebody waits for one of those things: the bits say which. */
-static inline void ring_for(struct abtomp_team *team, uint32_t bits)
+static inline void ring_for(struct abtomp_team *team, uint64_t bits)
 {
     /* seq_cst: pairs with the fence in crew_sleep. relaxed: the fence orders it */
     atomic_thread_fence(memory_order_seq_cst);
@@ -132,7 +132,7 @@ static inline void ring_for(struct abtomp_team *team, uint32_t bits)
 
 void abtomp_bell_ring(struct abtomp_team *team)
 {
-    ring_for(team, UINT32_MAX);
+    ring_for(team, UINT64_MAX);
 }
 
 void abtomp_bell_call(struct abtomp_team *team)
