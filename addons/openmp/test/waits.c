@@ -354,6 +354,22 @@ static void waits_without_tasks(void)
     end(1);
 }
 
+/* Members that are streams have no ranks of the program's, and do not count. */
+static void ranks(void)
+{
+    ABT_xstream stream;
+    int rank = -1, num = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp task
+    (void)omp_get_thread_num();
+    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    must(ABT_xstream_get_rank(stream, &rank));
+    must(ABT_xstream_get_num(&num));
+    must(ABT_xstream_free(&stream));
+    is_int(rank, 1, "the program's second stream has rank 1, whatever streams members are");
+    is_int(num, 2, "and there are two");
+}
+
 /* As long as nobody has set up libabt a thread that has no tasks is no stream. */
 static void streams(void)
 {
@@ -395,6 +411,7 @@ int main(void)
     must(ABT_init(0, NULL)); /* the thread is a stream of the program */
     shares_of_streams();
     waits_without_tasks();
+    ranks();
     all(2);
     all(4);
     must(ABT_finalize());
