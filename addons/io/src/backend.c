@@ -16,8 +16,6 @@
 #include "lane.h"
 #include "multishot/multishot.h"
 
-atomic_uint abtioi_begins;
-
 static struct {
     abtio_backend backend;
     char reason[sizeof(((abtio_info *)NULL)->reason)];
@@ -193,13 +191,7 @@ int abtio_get_info(abtio_info *info)
 
 /* ---- Sides ----------------------------------------------------------------------------------------------------- */
 
-struct lane *abtioi_lane_for(enum code code)
-{
-    abtioi_assert(code < NUM_CODES && abtioi_is_begun());
-    return state.backend == ABTIO_BACKEND_IO_URING && abtioi_lane_knows(code) ? abtioi_lane_self() : NULL;
-}
-
-/* The same with regard to its deadline. */
+/* The lane for it, with regard to its deadline. NULL: the helpers do it. */
 static struct lane *lane_of(const abtio_op *op)
 {
     return op->deadline == ABTIO_FOREVER || !op_is_deaf(op) ? abtioi_lane_for(op->code) : NULL;
@@ -244,22 +236,11 @@ static void leave_multishot(abtio_op *waiter, int why)
     abtioi_multishot_leave(waiter, why);
 }
 
-/*
- * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
- * operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a multishot.
- */
 void abtioi_cancel(abtio_op *op)
 {
-    int phase = LANE_UNDER_WAY, none = 0;
+    int phase = abtioi_lane_ask_end(op);
 
-    abtioi_assert(op->shared || op->code == CODE_waiter);
-    /* relaxed: the exchange of the phase hands it over */
-    atomic_compare_exchange_strong_explicit(&op->ended, &none, -ECANCELED, memory_order_relaxed, memory_order_relaxed);
-    /* acq_rel: pairs with leave_way (addons/io/src/lane.c) */
-    if (atomic_compare_exchange_strong_explicit(&op->phase, &phase, LANE_ASKED, memory_order_acq_rel,
-                                                memory_order_acquire))
-        abtioi_lane_cancel(op);
-    else if (phase == LANE_HELPERS)
+    if (phase == LANE_HELPERS)
         abtioi_helpers_cancel(op);
     else if (phase == LANE_MULTISHOT)
         leave_multishot(op, -ECANCELED);

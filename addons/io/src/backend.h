@@ -5,15 +5,6 @@
 
 #include "op.h"
 
-/* Calls of abtio_init without their abtio_finalize. */
-extern atomic_uint abtioi_begins;
-
-static inline bool abtioi_is_begun(void)
-{
-    /* relaxed: a thread that may call knows by other means that the library has begun */
-    return atomic_load_explicit(&abtioi_begins, memory_order_relaxed) > 0;
-}
-
 /*
  * Starts an operation of a ULT if its stream can do it: else false. The caller then suspends itself until op->finished
  * is set, which it may be already.
@@ -22,9 +13,6 @@ bool abtioi_start_call(abtio_op *op);
 
 /* Starts an operation that tells its end by its eventual: 0, or -errno: it has not been started. */
 int abtioi_start(abtio_op *op, bool by_ult);
-
-/* The lane for an operation that the caller, a ULT, starts. NULL: the helpers do it. */
-struct lane *abtioi_lane_for(enum code code);
 
 /* Ends an operation whose deadline its side does not keep, if it is not done. */
 void abtioi_leave(abtio_op *op, int why);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 #include "backend.h"
 #include "caller.h"
 #include "fifo.h"
@@ -321,17 +320,4 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline)
     if (index >= 0)
         note_told(ops[index]);
     return index;
-}
-
-/* ---- Time ------------------------------------------------------------------------------------------------------ */
-
-abtio_deadline abtio_after(int64_t nanoseconds)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t time = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-    if (nanoseconds <= 0)
-        return time;
-    return nanoseconds < ABTIO_FOREVER - 1 - time ? time + nanoseconds : ABTIO_FOREVER - 1;
 }

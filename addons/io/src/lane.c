@@ -27,7 +27,7 @@ enum { ASK_AGAIN_NS = 10000000 };
 
 static struct {
     ABTX_driver driver;
-    unsigned entries;
+    unsigned entries; /* of each ring; 0: there are none */
     int single_issuer;
     atomic_bool ending; /* all lanes end: operations are cancelled, and not handed to the helpers */
 } lanes;
@@ -138,7 +138,7 @@ void abtioi_lane_submit_cancel(struct lane *lane, const abtio_op *op)
 static bool leave_way(abtio_op *op, int phase)
 {
     int under_way = LANE_UNDER_WAY;
-    /* acq_rel: pairs with the exchange in abtioi_cancel, which then touches nothing but the phase */
+    /* acq_rel: pairs with the exchange in abtioi_lane_ask_end, which then touches nothing but the phase */
     return !op->shared || atomic_compare_exchange_strong_explicit(&op->phase, &under_way, phase, memory_order_acq_rel,
                                                                   memory_order_acquire);
 }
@@ -193,7 +193,7 @@ static void hand_over(struct lane *lane, abtio_op *op)
         return;
     }
     lane_leave(lane, op);
-    /* release: pairs with the acquire in abtioi_cancel; one without a handle has had no exchange */
+    /* release: pairs with the acquire in abtioi_lane_ask_end; one without a handle has had no exchange */
     atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_release);
     if (abtioi_helpers_start(op) < 0)
         abtioi_op_deliver(op, -EAGAIN);
@@ -310,10 +310,22 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
     atomic_fetch_sub_explicit(&lane->cancelling, 1, memory_order_release);
 }
 
-void abtioi_lane_cancel(abtio_op *op)
+/*
+ * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
+ * operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a multishot.
+ */
+int abtioi_lane_ask_end(abtio_op *op)
 {
-    abtioi_assert(op->shared && op->lane && op->code != CODE_waiter);
-    abtioi_lane_ask(op->lane, op);
+    int phase = LANE_UNDER_WAY, none = 0;
+
+    abtioi_assert(op->shared || op->code == CODE_waiter);
+    /* relaxed: the exchange of the phase hands it over */
+    atomic_compare_exchange_strong_explicit(&op->ended, &none, -ECANCELED, memory_order_relaxed, memory_order_relaxed);
+    /* acq_rel: pairs with leave_way */
+    if (atomic_compare_exchange_strong_explicit(&op->phase, &phase, LANE_ASKED, memory_order_acq_rel,
+                                                memory_order_acquire))
+        abtioi_lane_ask(op->lane, op);
+    return phase;
 }
 
 /* Whether it would be over, had the kernel found it when its end was asked for. */
@@ -370,6 +382,14 @@ static void take_cancels(struct lane *lane)
     }
 }
 
+/* ---- A ring that goes ------------------------------------------------------------------------------------------ */
+
+void abtioi_lane_leave_ring(struct lane *lane, bool lost)
+{
+    abtioi_sets_leave(&lane->ring.sets, lost);
+    abtioi_fixed_leave(&lane->ring.fixed);
+}
+
 /* ---- A ring that may not be entered any more ------------------------------------------------------------------- */
 
 /*
@@ -386,6 +406,7 @@ static void give_ring_up(struct lane *lane)
         if (of > OF_WAKE)
             ((abtio_op *)(uintptr_t)of)->kept = true;
     }
+    abtioi_lane_leave_ring(lane, true);
     abtioi_ring_abandon(&lane->ring);
     for (abtio_op *op = lane->all, *next; op; op = next) {
         next = op->later;
@@ -618,8 +639,10 @@ static void lane_drain(struct lane *lane)
     abtioi_assert(!lane->all);
     self = NULL;
     abtioi_lane_list_remove(&lane->place);
-    if (!lane_is_forgotten(lane))
+    if (!lane_is_forgotten(lane)) {
+        abtioi_lane_leave_ring(lane, false);
         abtioi_ring_destroy(&lane->ring);
+    }
     take_cancels(lane); /* requests, if any: nobody can ask any more */
 }
 
@@ -635,11 +658,6 @@ static void lane_end(void *data)
 }
 
 /* ---- For others ------------------------------------------------------------------------------------------------ */
-
-bool abtioi_lane_knows(enum code code)
-{
-    return submit_knows(code);
-}
 
 static struct lane *lane_make(void)
 {
@@ -659,7 +677,8 @@ static __attribute__((noinline)) struct lane *lane_self_empty(struct lane *lane)
     return !lane_is_refused(lane) ? lane : NULL;
 }
 
-struct lane *abtioi_lane_self(void)
+/* The lane of the calling stream, which is made if there is none. NULL: it cannot be had. Only a ULT asks. */
+static struct lane *lane_self(void)
 {
     struct lane *lane = self;
     if (__builtin_expect(!lane, 0) && !(lane = lane_make()))
@@ -668,6 +687,12 @@ struct lane *abtioi_lane_self(void)
     if (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
         return lane_self_empty(lane);
     return !lane_is_refused(lane) ? lane : NULL;
+}
+
+struct lane *abtioi_lane_for(enum code code)
+{
+    abtioi_assert(code < NUM_CODES && abtioi_is_begun());
+    return lanes.entries > 0 && submit_knows(code) ? lane_self() : NULL;
 }
 
 bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set)
@@ -772,10 +797,11 @@ int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
     int code = abtioi_ring_try(entries, &lanes.single_issuer, reason, size);
     if (code < 0)
         return code;
-    lanes.entries = entries;
     atomic_store(&lanes.ending, false); /* seq_cst: of no use, but it costs nothing here */
-    if (ABTX_driver_create(&ops, NULL, &lanes.driver) == ABT_SUCCESS)
+    if (ABTX_driver_create(&ops, NULL, &lanes.driver) == ABT_SUCCESS) {
+        lanes.entries = entries;
         return 0;
+    }
     snprintf(reason, size, "no driver can be made");
     return -ENOMEM;
 }
@@ -785,6 +811,7 @@ void abtioi_lanes_end(void)
     abtioi_assert(lanes.driver);
     atomic_store(&lanes.ending, true); /* seq_cst: of no use, but it costs nothing here */
     ABTX_driver_free(&lanes.driver);
+    lanes.entries = 0;
     abtioi_attendant_end();
 }
 
@@ -816,5 +843,6 @@ void abtioi_lanes_forget(void)
 {
     abtioi_attendant_forget();
     abtioi_lane_list_forget(lane_forget);
+    lanes.entries = 0;
     self = NULL;
 }

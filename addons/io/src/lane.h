@@ -33,11 +33,8 @@ void abtioi_lanes_before_fork(void);
 void abtioi_lanes_after_fork(void);
 void abtioi_lanes_forget(void);
 
-/* Whether rings can do this call. */
-bool abtioi_lane_knows(enum code code);
-
-/* The lane of the calling stream, which is made if there is none. NULL: it cannot be had. Only a ULT asks. */
-struct lane *abtioi_lane_self(void);
+/* The lane for an operation that the caller, a ULT, starts. NULL: the helpers do it. */
+struct lane *abtioi_lane_for(enum code code);
 
 /* Taken by its stream around what is said to need the lock. It does nothing with NULL, or where nobody attends it. */
 void abtioi_lane_lock(struct lane *lane);
@@ -68,8 +65,8 @@ bool abtioi_lane_is_open(const struct lane *lane);
 /* Looks whether something is done, or asked for, on the lane of the caller's stream, if that has one. */
 void abtioi_lane_look(void);
 
-/* Asks for an operation's end; the phase was LANE_UNDER_WAY and is LANE_ASKED. Any thread. */
-void abtioi_lane_cancel(abtio_op *op);
+/* Asks for the end of an operation that is under way on its lane. Returns its phase before. Any thread. */
+int abtioi_lane_ask_end(abtio_op *op);
 
 /*
  * The phases of an operation. Who asks for its end moves it from UNDER_WAY to ASKED, and only one can; then it puts it

@@ -157,6 +157,7 @@ static void begin_all_anew(struct lane *lane)
 static void put_ring(struct lane *lane, const struct ring *ring)
 {
     abtioi_lane_list_remove(&lane->place);
+    abtioi_lane_leave_ring(lane, false);
     abtioi_ring_destroy(&lane->ring);
     memcpy(&lane->ring, ring, sizeof(*ring)); /* nobody has a pointer into it yet */
     lane->wake_fd = -1;

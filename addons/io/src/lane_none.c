@@ -34,14 +34,9 @@ void abtioi_lanes_forget(void)
 {
 }
 
-bool abtioi_lane_knows(enum code code)
+struct lane *abtioi_lane_for(enum code code)
 {
     (void)code;
-    return false;
-}
-
-struct lane *abtioi_lane_self(void)
-{
     return NULL;
 }
 
@@ -113,8 +108,10 @@ void abtioi_lane_look(void)
 {
 }
 
-void abtioi_lane_cancel(abtio_op *op)
+int abtioi_lane_ask_end(abtio_op *op)
 {
-    (void)op;
-    abort();
+    int none = 0;
+    /* relaxed: the helpers' lock hands it over, or the multishot's; the phase does not change */
+    atomic_compare_exchange_strong_explicit(&op->ended, &none, -ECANCELED, memory_order_relaxed, memory_order_relaxed);
+    return atomic_load_explicit(&op->phase, memory_order_relaxed); /* relaxed: as above */
 }

@@ -86,6 +86,9 @@ void abtioi_lane_submit_cancel(struct lane *lane, const abtio_op *op);
 /* The result is known. One whose end has been asked for is kept until it is found in the list of those. */
 void abtioi_lane_settle(struct lane *lane, abtio_op *op, ssize_t result);
 
+/* Its ring is about to go, or was given up: what is registered there is so no more. */
+void abtioi_lane_leave_ring(struct lane *lane, bool lost);
+
 /* A ring of the kind that lanes with an attendant have, or others. 0, or -errno. */
 int abtioi_lane_ring_create(struct ring *ring, bool attended);
 

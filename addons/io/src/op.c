@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/uio.h>
 #include <fcntl.h>
+#include <time.h>
 #include "native.h"
 #include "multishot/multishot.h"
 
@@ -15,6 +16,19 @@ const struct call_kind abtioi_call_kinds[NUM_CODES] = {
     [CODE_recv_one] = {POLLIN, 0},
 };
 #undef CALL
+
+atomic_uint abtioi_begins;
+
+abtio_deadline abtio_after(int64_t nanoseconds)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t time = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    if (nanoseconds <= 0)
+        return time;
+    return nanoseconds < ABTIO_FOREVER - 1 - time ? time + nanoseconds : ABTIO_FOREVER - 1;
+}
 
 bool abtioi_op_is_late(const abtio_op *op)
 {
@@ -86,5 +100,5 @@ void abtioi_op_deliver(abtio_op *op, ssize_t result)
     if (op->report == REPORT_BY_RESUME)
         ABT_thread_resume(op->waiter);
     else if (op->report == REPORT_TO_MULTISHOT)
-        abtioi_multishot_end(op, result);
+        op->multishot->end(op, result);
 }

@@ -58,7 +58,7 @@ enum report {
     REPORT_BY_EVENTUAL, /* `done` is set */
     REPORT_BY_RESUME,   /* the ULT `waiter` has suspended itself */
     REPORT_BY_FLAG,     /* its caller, who is running on the lane's stream, looks at `finished` */
-    REPORT_TO_MULTISHOT /* abtioi_multishot_end: it has no caller */
+    REPORT_TO_MULTISHOT /* the multishot is called: it has no caller */
 };
 
 struct abtio_op {
@@ -90,6 +90,15 @@ struct abtio_op {
     };
     ABT_eventual_memory done;
 };
+
+/* Calls of abtio_init without their abtio_finalize. */
+extern atomic_uint abtioi_begins;
+
+static inline bool abtioi_is_begun(void)
+{
+    /* relaxed: a thread that may call knows by other means that the library has begun */
+    return atomic_load_explicit(&abtioi_begins, memory_order_relaxed) > 0;
+}
 
 /*
  * A deadline as the kernel takes it, which refuses times before 0 and for which 0 is none in some places. One that has

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "fifo.h"
 #include "os/os.h"
-#include "multishot/buffers.h"
+#include "multishot/multishot.h"
 
 /* Polls without end: 0 when there is one of the events, or -errno. */
 static int poll_for(int fd, unsigned events, short *found)
@@ -89,26 +89,6 @@ static ssize_t run_write(const struct args *a)
     return a->offset == -1 ? write(a->fd, a->in, a->size) : pwrite(a->fd, a->in, a->size, a->offset);
 }
 
-/* It takes a buffer only when there is something, so that those who wait keep none. */
-static ssize_t run_recv_one(abtio_op *op)
-{
-    struct abtio_buffers *pool = op->args.out2;
-    void *buf = abtioi_buffers_take(pool);
-
-    abtioi_assert(op->args.size == pool->size);
-    if (!buf)
-        return -ENOBUFS;
-    ssize_t result = recv(op->args.fd, buf, op->args.size, MSG_DONTWAIT);
-    if (result > 0) {
-        op->args.out = buf;
-        return result;
-    }
-    if (result < 0)
-        result = -errno;
-    abtio_buffers_give_back(pool, buf);
-    return result;
-}
-
 /* Those of files: the result as the C library has it, with errno. */
 static ssize_t run_file(enum code code, struct args *a)
 {
@@ -153,7 +133,7 @@ ssize_t abtioi_run_once(abtio_op *op)
     case CODE_sleep: return run_sleep(a);
     case CODE_getaddrinfo: return abtioi_run_lookup(a->in, a->in2, a->hints, a->result);
     case CODE_blocking: return a->fn(a->out);
-    case CODE_recv_one: return run_recv_one(op);
+    case CODE_recv_one: return op->multishot->kind->run(op);
     case CODE_socket: result = socket(a->fd, flags, a->fd2); break;
     case CODE_accept: result = accept4(a->fd, a->out, a->out2, flags); break;
     case CODE_send:

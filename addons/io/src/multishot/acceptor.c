@@ -60,7 +60,7 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
 
 int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline)
 {
-    return (int)abtioi_multishot_get(&acceptor->multishot, NULL, deadline);
+    return (int)multishot_get(&acceptor->multishot, NULL, deadline);
 }
 
 int abtio_acceptor_accept_nb(abtio_acceptor *acceptor, abtio_deadline deadline, abtio_op **op)
@@ -73,7 +73,7 @@ int abtio_acceptor_free(abtio_acceptor **acceptor)
     if (!*acceptor)
         return 0;
     ABT_bool before = put_off_cancel();
-    int code = abtioi_multishot_fini(&(*acceptor)->multishot);
+    int code = multishot_fini(&(*acceptor)->multishot);
     if (code == 0) {
         pthread_mutex_destroy(&(*acceptor)->lock);
         free(*acceptor);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "backend.h"
 #include "caller.h"
 #include "helpers.h"
 #include "lane.h"
@@ -168,7 +167,7 @@ void abtioi_multishot_bring(abtio_op *op, int result, int place)
         abtioi_op_deliver(waiter, result);
     /* Its end is reported by this thread, so that the multishot is still there. */
     if (stops)
-        abtioi_cancel(op);
+        (void)abtioi_lane_ask_end(op);
 }
 
 /* Whether one waiter gets the result. That there is no native thread is an error for all waiters. */
@@ -182,7 +181,7 @@ static bool is_result(const struct multishot *multishot, ssize_t result)
  * on elsewhere for those who wait. When there is no native thread for it, none of them can be served; nor can they when
  * the library comes to its end.
  */
-void abtioi_multishot_end(abtio_op *op, ssize_t result)
+static void multishot_end(abtio_op *op, ssize_t result)
 {
     struct multishot *multishot = op->multishot;
     struct lane *lane = op->lane && abtioi_lane_is_open(op->lane) ? op->lane : NULL;
@@ -287,15 +286,14 @@ static bool take_or_wait(struct multishot *multishot, abtio_op *waiter, ssize_t 
     return found;
 }
 
-ssize_t abtioi_multishot_get(struct multishot *multishot, void **buf, abtio_deadline deadline)
+bool abtioi_multishot_ask(struct multishot *multishot, abtio_op *waiter, void **buf, abtio_deadline deadline,
+                          ssize_t *result)
 {
-    abtio_op waiter;
-    ssize_t result;
-
+    *result = -ENOTCONN;
     if (!abtioi_is_begun())
-        return -ENOTCONN;
-    init_waiter(&waiter, multishot, buf, deadline, false);
-    return take_or_wait(multishot, &waiter, &result) ? result : abtio_op_wait(&waiter);
+        return true;
+    init_waiter(waiter, multishot, buf, deadline, false);
+    return take_or_wait(multishot, waiter, result);
 }
 
 int abtioi_multishot_get_nb(struct multishot *multishot, void **buf, abtio_deadline deadline, abtio_op **op)
@@ -354,6 +352,7 @@ void abtioi_multishot_init(struct multishot *multishot, const struct multishot_k
 {
     abtioi_assert(kind && lock && enough > 0);
     multishot->kind = kind;
+    multishot->end = multishot_end;
     multishot->lock = lock;
     multishot->enough = enough;
     multishot->armed = multishot->put_off = multishot->stopping = multishot->freeing = false;
@@ -364,7 +363,7 @@ void abtioi_multishot_init(struct multishot *multishot, const struct multishot_k
     multishot->num = 0;
 }
 
-int abtioi_multishot_fini(struct multishot *multishot)
+int abtioi_multishot_close(struct multishot *multishot)
 {
     pthread_mutex_lock(multishot->lock);
     bool busy = multishot->first, armed = multishot->armed;
@@ -372,14 +371,12 @@ int abtioi_multishot_fini(struct multishot *multishot)
     if (!busy && multishot->put_off)
         multishot->kind->forget(multishot);
     pthread_mutex_unlock(multishot->lock);
-    if (busy)
-        return -EBUSY;
-    if (armed) {
-        abtioi_cancel(&multishot->op);
-        abtio_op_wait(&multishot->op);
-    }
+    return busy ? -EBUSY : armed;
+}
+
+void abtioi_multishot_discard(struct multishot *multishot)
+{
     abtioi_assert(!multishot->first && !multishot->armed);
     while (multishot->num > 0)
         multishot->kind->discard(multishot, pop_result(multishot));
-    return 0;
 }

@@ -22,7 +22,7 @@
 #define ABTIO_MULTISHOT_H
 
 #include <pthread.h>
-#include "op.h"
+#include "backend.h"
 
 /* One that nobody has asked for yet. */
 struct result {
@@ -33,7 +33,7 @@ struct result {
 
 struct multishot;
 
-/* What kind of results they are. All but the last function are called with the lock held. */
+/* What kind of results they are. All but the last two functions are called with the lock held. */
 struct multishot_kind {
     enum code many, one;
     /*
@@ -51,10 +51,13 @@ struct multishot_kind {
     void (*release)(struct result *result);
     /* Nobody asks for it any more. */
     void (*discard)(struct multishot *multishot, struct result *result);
+    /* Does `one` on a helper, where that is no call of the system alone. */
+    ssize_t (*run)(abtio_op *op);
 };
 
 struct multishot {
     const struct multishot_kind *kind;
+    void (*end)(abtio_op *op, ssize_t result); /* the operation has ended. By who has done it */
     pthread_mutex_t *lock;
     struct args args;        /* of the operation */
     bool armed;              /* the operation is under way */
@@ -72,11 +75,39 @@ struct multishot {
 void abtioi_multishot_init(struct multishot *multishot, const struct multishot_kind *kind, pthread_mutex_t *lock,
                            unsigned enough);
 
+/* From now on nothing is begun. -EBUSY: there are waiters; 1: something is under way, whose end is to be awaited. */
+int abtioi_multishot_close(struct multishot *multishot);
+
+/* Discards results. Nothing is under way any more. */
+void abtioi_multishot_discard(struct multishot *multishot);
+
 /* Ends what is under way and discards results: 0, or -EBUSY: there are waiters. */
-int abtioi_multishot_fini(struct multishot *multishot);
+static inline int multishot_fini(struct multishot *multishot)
+{
+    int code = abtioi_multishot_close(multishot);
+
+    if (code < 0)
+        return code;
+    if (code > 0) {
+        abtioi_cancel(&multishot->op);
+        abtio_op_wait(&multishot->op);
+    }
+    abtioi_multishot_discard(multishot);
+    return 0;
+}
+
+/* Whether there is a result, or an error, *result. Else the waiter is queued. */
+bool abtioi_multishot_ask(struct multishot *multishot, abtio_op *waiter, void **buf, abtio_deadline deadline,
+                          ssize_t *result);
 
 /* A result for a caller that waits until the deadline. *buf gets the buffer; NULL where there are none. */
-ssize_t abtioi_multishot_get(struct multishot *multishot, void **buf, abtio_deadline deadline);
+static inline ssize_t multishot_get(struct multishot *multishot, void **buf, abtio_deadline deadline)
+{
+    abtio_op waiter;
+    ssize_t result;
+
+    return abtioi_multishot_ask(multishot, &waiter, buf, deadline, &result) ? result : abtio_op_wait(&waiter);
+}
 
 /* The same with a handle: 0, or -errno. */
 int abtioi_multishot_get_nb(struct multishot *multishot, void **buf, abtio_deadline deadline, abtio_op **op);
@@ -86,9 +117,6 @@ int abtioi_multishot_get_nb(struct multishot *multishot, void **buf, abtio_deadl
  * result is not greater than 0 and there is a buffer, which is of no use then. By the lane that does it.
  */
 void abtioi_multishot_bring(abtio_op *op, int result, int place);
-
-/* The operation has ended. By who has done it. */
-void abtioi_multishot_end(abtio_op *op, ssize_t result);
 
 /* Tries a list of those again that were put off, on the caller's lane or elsewhere. Their lock is held, and released.
  */

@@ -2,6 +2,7 @@
 /* The public calls of receivers: multishots of buffers with what a socket has brought. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include "backend.h"
 #include "caller.h"
 #include "multishot/buffers.h"
@@ -64,6 +65,26 @@ static void receiver_discard(struct multishot *multishot, struct result *result)
         abtio_buffers_give_back(receiver_of(multishot)->pool, result->buf);
 }
 
+/* It takes a buffer only when there is something, so that those who wait keep none. */
+static ssize_t receiver_run(abtio_op *op)
+{
+    struct abtio_buffers *pool = op->args.out2;
+    void *buf = abtioi_buffers_take(pool);
+
+    abtioi_assert(op->args.size == pool->size);
+    if (!buf)
+        return -ENOBUFS;
+    ssize_t result = recv(op->args.fd, buf, op->args.size, MSG_DONTWAIT);
+    if (result > 0) {
+        op->args.out = buf;
+        return result;
+    }
+    if (result < 0)
+        result = -errno;
+    abtio_buffers_give_back(pool, buf);
+    return result;
+}
+
 /* One receiver does not keep most of a pool, and the others wait. */
 static unsigned enough_of(const struct abtio_buffers *pool)
 {
@@ -81,7 +102,8 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
                                                .forget = receiver_forget,
                                                .take = receiver_take,
                                                .keep = receiver_keep,
-                                               .discard = receiver_discard};
+                                               .discard = receiver_discard,
+                                               .run = receiver_run};
 
     if (!abtioi_is_begun())
         return -ENOTCONN;
@@ -102,7 +124,7 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
 
 ssize_t abtio_receiver_recv(abtio_receiver *receiver, void **buf, abtio_deadline deadline)
 {
-    return abtioi_multishot_get(&receiver->multishot, buf, deadline);
+    return multishot_get(&receiver->multishot, buf, deadline);
 }
 
 int abtio_receiver_recv_nb(abtio_receiver *receiver, void **buf, abtio_deadline deadline, abtio_op **op)
@@ -116,7 +138,7 @@ int abtio_receiver_free(abtio_receiver **receiver)
         return 0;
     struct abtio_buffers *pool = (*receiver)->pool;
     ABT_bool before = put_off_cancel();
-    int code = abtioi_multishot_fini(&(*receiver)->multishot);
+    int code = multishot_fini(&(*receiver)->multishot);
     if (code == 0) {
         free(*receiver);
         *receiver = NULL;

@@ -140,8 +140,6 @@ static void ring_unregister(const struct ring *ring)
 void abtioi_ring_destroy(struct ring *ring)
 {
     abtioi_assert(ring->fd >= 0);
-    abtioi_sets_leave(&ring->sets, false);
-    abtioi_fixed_leave(&ring->fixed);
     abtioi_assert(!ring->sets && !ring->fixed.joined);
     munmap(ring->sqes, ring->sqes_size);
     munmap(ring->map, ring->map_size);
@@ -163,9 +161,7 @@ void abtioi_ring_forget(struct ring *ring)
 
 void abtioi_ring_abandon(struct ring *ring)
 {
-    abtioi_assert(ring->fd >= 0);
-    abtioi_sets_leave(&ring->sets, true);
-    abtioi_fixed_leave(&ring->fixed);
+    abtioi_assert(ring->fd >= 0 && !ring->sets && !ring->fixed.joined);
     ring_unregister(ring);
     abtioi_ring_forget(ring);
 }
