@@ -53,7 +53,6 @@ abt_sources = \
 	src/watch/topshot.c \
 	src/watch/registry.c \
 	src/watch/layout.c \
-	src/watch/registry_text.c \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
 	src/watch/unwind.c \
@@ -67,7 +66,6 @@ abt_sources = \
 	src/idle/driver.c \
 	src/idle/idle.c \
 	src/idle/leader.c \
-	src/idle/relook.c \
 	src/os/cxx.c \
 	src/lock/bias.c \
 	src/lock/futex_linux.c \
@@ -81,7 +79,6 @@ abt_sources = \
 	src/mem/slab.c \
 	src/mem/stack.c \
 	src/os/affinity.c \
-	src/os/affinity_linux.c \
 	src/os/annotate.c \
 	src/os/clock.c \
 	src/os/env.c \

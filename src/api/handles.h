@@ -8,12 +8,10 @@
 #include "rt/handle.h"
 #include "rt/rt.h"
 
-#define ABTI_XSTREAM_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_NULL)
 #define ABTI_SCHED_IS_NULL(h) ABTI_IS_NULL(h, ABT_SCHED_NULL)
 #define ABTI_POOL_IS_NULL(h) ABTI_IS_NULL(h, ABT_POOL_NULL)
 #define ABTI_UNIT_IS_NULL(h) ABTI_IS_NULL(h, ABT_UNIT_NULL)
 #define ABTI_ATTR_IS_NULL(h) ABTI_IS_NULL(h, ABT_THREAD_ATTR_NULL)
-#define ABTI_KEY_IS_NULL(h) ABTI_IS_NULL(h, ABT_KEY_NULL)
 
 /* The null handles of ULTs and tasklets stand for each other. */
 ABTI_INLINE bool abti_thread_is_null(ABT_thread h)
@@ -64,5 +62,32 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
         return ABT_ERR_INV_THREAD;
     return ABT_SUCCESS;
 }
+
+/* --- What these functions have of one another --- */
+
+/* Work-unit specific data of a given unit. Setting returns an ABT code. */
+int abti_unit_set_specific(abti_unit *unit, ABT_key key, void *value) ABTI_MUST_CHECK;
+void *abti_unit_get_specific(abti_unit *unit, ABT_key key);
+
+/*
+ * What a scheduler is to be made of, while misuse is looked for: ABT_SUCCESS, or the code for what is none or has been
+ * freed. `function` is the one that the user has called.
+ */
+int abti_sched_check_parts(int num_pools, ABT_pool *pools, ABT_sched_config config,
+                           const char *function) ABTI_MUST_CHECK;
+
+/* Does what ABT_sched_create_basic does. Returns an ABT code, without a report of the error. */
+int abti_sched_make_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
+                          ABT_sched *newsched) ABTI_MUST_CHECK;
+
+/* Undoes it. Pools that were made for it are destroyed, and the user's own stay. */
+void abti_sched_unmake_basic(ABT_sched sched, int num_pools, ABT_pool *pools);
+
+/* For a thread that enters a stream: the library is there from now on, at least until abti_init_leave. Returns an ABT
+ * code. */
+int abti_init_enter(void) ABTI_MUST_CHECK;
+
+/* The thread has left its stream. */
+void abti_init_leave(void);
 
 #endif

@@ -3,8 +3,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "api/init.h"
-#include "api/misuse.h"
+#include "api/handles.h"
 #include "arch/shadow.h"
 #include "stream/blocking.h"
 #include "stream/carrier.h"
@@ -21,7 +20,7 @@
 #include "rt/handle.h"
 #include "rt/log.h"
 #include "rt/variables.h"
-#include "run/begin.h"
+#include "run/switch.h"
 #include "run/end.h"
 #include "run/join.h"
 #include "stream/affinity.h"

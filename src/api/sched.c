@@ -2,7 +2,6 @@
 /* ABT_sched_*. */
 #include <stdlib.h>
 #include "api/handles.h"
-#include "api/sched_make.h"
 #include "pool/blocked.h"
 #include "pool/pool_impl.h"
 #include "rt/handle.h"

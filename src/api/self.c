@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_self_*: the calling work unit. */
 #include "api/handles.h"
-#include "api/specific.h"
 #include "stream/native.h"
 #include "run/sched.h"
 #include "pool/member.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include "run/attr.h"
 #include "api/handles.h"
-#include "api/specific.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "unit/key.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include "api/check.h"
 #include "os/annotate.h"
-#include "stream/dock.h"
+#include "stream/park.h"
 #include "sync/wordq.h"
 
 /* Whether the address cannot be that of a word of 4 bytes. */

@@ -2,8 +2,6 @@
 /* ABT_xstream_*: making execution streams, their life, their schedulers. */
 #include <pthread.h>
 #include "api/handles.h"
-#include "api/init.h"
-#include "api/sched_make.h"
 #include "run/sched.h"
 #include "pool/member.h"
 #include "rt/handle.h"

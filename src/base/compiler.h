@@ -53,9 +53,6 @@
     a;
 #endif
 
-/* From here on the compiler does not know where this pointer came from. */
-#define ABTI_FORGET_SOURCE(ptr) __asm__("" : "+r"(ptr))
-
 /*
  * Functions that change stacks or tell a sanitizer about it must not be instrumented themselves. To clang no_sanitize
  * means that accesses are not looked at: entry and exit are still reported to TSan, the one on another stack than the

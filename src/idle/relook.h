@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/assert.h"
+#include "base/compiler.h"
 
 /* What each is worth: doc/tuning.md. */
 enum {
@@ -24,9 +26,20 @@ struct abti_relook {
 };
 
 /* Returns when the ES, which goes to sleep now, is to look again. `often`: after the shortest sleep in any case. */
-uint64_t abti_relook_next(struct abti_relook *relook, uint64_t now_ns, bool often);
+ABTI_INLINE uint64_t abti_relook_next(struct abti_relook *relook, uint64_t now_ns, bool often)
+{
+    abti_assert(now_ns >= relook->looked_ns && relook->step_ns <= ABTI_RELOOK_RARELY_NS);
+    uint64_t step_ns = ABTI_RELOOK_NS;
+    if (!often && now_ns - relook->looked_ns < ABTI_RELOOK_SOON_NS)
+        step_ns = relook->step_ns < ABTI_RELOOK_RARELY_NS ? 2 * relook->step_ns : ABTI_RELOOK_RARELY_NS;
+    relook->step_ns = step_ns;
+    return now_ns + step_ns;
+}
 
 /* Tells that the ES has slept until the time that it was given, or was woken before, and is going to look. */
-void abti_relook_learn(struct abti_relook *relook, uint64_t now_ns);
+ABTI_INLINE void abti_relook_learn(struct abti_relook *relook, uint64_t now_ns)
+{
+    relook->looked_ns = now_ns;
+}
 
 #endif

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/assert.h"
@@ -58,79 +59,51 @@ static void fill_end(void)
 
 /* --- From the system's files --- */
 
-/* A file that is read from its begin to its end, without a use of the heap. */
-struct nodes_file {
-    int fd;
-    bool failed;
-    size_t at, end;
-    char text[256];
-};
-
-/* Returns the character that is next in the file, or 0 at its end. */
-static char file_char(struct nodes_file *file)
+/* Returns what is behind the number with which the text begins. NULL: there is none, or it is too large. */
+static const char *take_number(const char *text, int *number)
 {
-    if (file->at == file->end && !file->failed) {
-        ssize_t size = read(file->fd, file->text, sizeof(file->text));
-        file->failed = size < 0;
-        file->at = 0;
-        file->end = size > 0 ? (size_t)size : 0;
-    }
-    return file->at < file->end ? file->text[file->at] : '\0';
-}
-
-static bool file_skip(struct nodes_file *file, char expected)
-{
-    bool found = file_char(file) == expected;
-    file->at += found;
-    return found;
-}
-
-static bool file_number(struct nodes_file *file, int *number)
-{
-    long value = 0;
-    if (!isdigit((unsigned char)file_char(file)))
-        return false;
-    for (char digit; isdigit((unsigned char)(digit = file_char(file))) && value <= NODES_MOST_NUMBER; file->at++)
-        value = 10 * value + (digit - '0');
+    char *end = NULL;
+    long value = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
     *number = (int)value;
-    return value <= NODES_MOST_NUMBER;
+    return value <= NODES_MOST_NUMBER ? end : NULL;
 }
 
 /*
- * Visits the numbers of a file with one line such as 0-3,8, which may have none. False: it is another. A visit that
- * returns false ends it, too.
+ * Visits the numbers of a line such as 0-3,8, which may have none. False: it is another. A visit that returns false
+ * ends it, too.
  */
-static bool visit_numbers(struct nodes_file *file, bool (*visit)(const char *directory, int number),
-                          const char *directory)
+static bool visit_numbers(const char *at, bool (*visit)(const char *directory, int number), const char *directory)
 {
-    char begin = file_char(file);
-    for (bool more = begin && begin != '\n'; more; more = file_skip(file, ',')) {
+    for (bool more = *at && *at != '\n'; more; at += more) {
         int first, last;
-        if (!file_number(file, &first))
+        if (!(at = take_number(at, &first)))
             return false;
         last = first;
-        if (file_skip(file, '-') && (!file_number(file, &last) || last < first))
+        if (*at == '-' && (!(at = take_number(at + 1, &last)) || last < first))
             return false;
         for (int number = first; number <= last; number++) {
             if (!visit(directory, number))
                 return false;
         }
+        more = *at == ',';
     }
-    (void)file_skip(file, '\n');
-    return !file_char(file) && !file->failed;
+    return !*at || (*at == '\n' && !at[1]);
 }
 
-/* The same of the file of that name in the directory. */
-static bool visit_file(const char *directory, const char *name, bool (*visit)(const char *directory, int number))
+/* The same of the file of that name in the directory, if there is room for it in `text`: without a use of the heap. */
+static bool visit_file(const char *directory, const char *name, bool (*visit)(const char *directory, int number),
+                       char *text, size_t size)
 {
-    char path[512];
-    int length = snprintf(path, sizeof(path), "%s/%s", directory, name);
-    struct nodes_file file = {.fd = length < (int)sizeof(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1};
-    if (file.fd < 0)
-        return false;
-    bool good = visit_numbers(&file, visit, directory);
-    close(file.fd);
-    return good;
+    snprintf(text, size, "%s/%s", directory, name);
+    int fd = open(text, O_RDONLY | O_CLOEXEC);
+    size_t length = 0;
+    ssize_t got = -1;
+    while (fd >= 0 && (got = read(fd, text + length, size - 1 - length)) > 0)
+        length += (size_t)got;
+    if (fd >= 0)
+        close(fd);
+    text[length] = '\0';
+    return got == 0 && length < size - 1 && visit_numbers(text, visit, directory);
 }
 
 static bool read_cpu(const char *directory, int cpu)
@@ -142,17 +115,19 @@ static bool read_cpu(const char *directory, int cpu)
 
 static bool read_node(const char *directory, int node)
 {
+    static char text[1 << 15]; /* one thread at a time reads */
     char name[64];
     snprintf(name, sizeof(name), "node%d/cpulist", node);
-    bool good = visit_file(directory, name, read_cpu);
+    bool good = visit_file(directory, name, read_cpu, text, sizeof(text));
     fill_next();
     return good;
 }
 
 bool abti_nodes_read(const char *directory)
 {
+    char text[512];
     nodes_forget();
-    bool good = visit_file(directory, "has_cpu", read_node);
+    bool good = visit_file(directory, "has_cpu", read_node, text, sizeof(text));
     if (good)
         fill_end();
     else

@@ -11,13 +11,21 @@
 #include "rt/libunwind.h"
 #include "os/module.h"
 
+/* What is known of an address of code. */
+struct symbol {
+    char function[120]; /* empty: not known */
+    uintptr_t offset;   /* in the function */
+    char module[120];   /* the file, "program" for the program itself; empty: in none */
+    uintptr_t module_offset;
+};
+
 /* --- What was found lately --- */
 
 enum { PLACES = 128, PLACES_SHIFT = 57 };
 
 struct place {
     uintptr_t key; /* 0: none */
-    struct abti_symbol symbol;
+    struct symbol symbol;
 };
 
 static struct {
@@ -80,10 +88,10 @@ static bool name_by_loader(uintptr_t code, char *name, size_t size, uintptr_t *o
 }
 
 /* unw: NULL, if the loader is to be asked. That is what a signal handler may do. */
-static void look_up(struct abti_symbol *symbol, uintptr_t code, bool is_return, const struct abti_libunwind *unw)
+static void look_up(struct symbol *symbol, uintptr_t code, bool is_return, const struct abti_libunwind *unw)
 {
     struct abti_module module;
-    *symbol = (struct abti_symbol){.offset = 0};
+    *symbol = (struct symbol){.offset = 0};
     code -= is_return;
     if (!abti_module_of(code, &module))
         return;
@@ -97,7 +105,7 @@ static void look_up(struct abti_symbol *symbol, uintptr_t code, bool is_return, 
         symbol->function[0] = '\0';
 }
 
-void abti_symbol_find(struct abti_symbol *symbol, uintptr_t code, bool is_return)
+static void symbol_find(struct symbol *symbol, uintptr_t code, bool is_return)
 {
     struct place place = {.key = code << 1 | is_return};
     uint64_t changes = abti_module_changes();
@@ -112,8 +120,8 @@ void abti_symbol_find(struct abti_symbol *symbol, uintptr_t code, bool is_return
 
 void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t size)
 {
-    struct abti_symbol symbol;
-    abti_symbol_find(&symbol, code, is_return);
+    struct symbol symbol;
+    symbol_find(&symbol, code, is_return);
     int length = 0; /* a text that is too long is cut */
     text[0] = '\0';
     if (*symbol.function)
@@ -125,12 +133,12 @@ void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t siz
         text[0] = '\0';
 }
 
-static bool is_function(const struct abti_symbol *symbol)
+static bool is_function(const struct symbol *symbol)
 {
     return *symbol->function && symbol->offset == 0;
 }
 
-static void add_address(struct abti_text *to, const struct abti_symbol *symbol, void *function)
+static void add_address(struct abti_text *to, const struct symbol *symbol, void *function)
 {
     const char *slash = strrchr(symbol->module, '/');
     if (*symbol->module) {
@@ -142,9 +150,9 @@ static void add_address(struct abti_text *to, const struct abti_symbol *symbol, 
 
 const char *abti_symbol_text(char *text, size_t size, void *function)
 {
-    struct abti_symbol symbol;
+    struct symbol symbol;
     struct abti_text to = {.chars = text, .size = size};
-    abti_symbol_find(&symbol, (uintptr_t)function, false);
+    symbol_find(&symbol, (uintptr_t)function, false);
     if (is_function(&symbol))
         abti_text_add(&to, symbol.function);
     else
@@ -153,7 +161,7 @@ const char *abti_symbol_text(char *text, size_t size, void *function)
 }
 
 /* A long name is cut, and not the place. */
-static const char *name_and_place(char *text, size_t size, const struct abti_symbol *symbol, void *function)
+static const char *name_and_place(char *text, size_t size, const struct symbol *symbol, void *function)
 {
     struct abti_text name = {.chars = text, .size = size / 2}, all = {.chars = text, .size = size};
     if (is_function(symbol)) {
@@ -167,14 +175,14 @@ static const char *name_and_place(char *text, size_t size, const struct abti_sym
 
 const char *abti_symbol_place(char *text, size_t size, void *function)
 {
-    struct abti_symbol symbol;
-    abti_symbol_find(&symbol, (uintptr_t)function, false);
+    struct symbol symbol;
+    symbol_find(&symbol, (uintptr_t)function, false);
     return name_and_place(text, size, &symbol, function);
 }
 
 const char *abti_symbol_place_in_handler(char *text, size_t size, void *function)
 {
-    struct abti_symbol symbol;
+    struct symbol symbol;
     look_up(&symbol, (uintptr_t)function, false, NULL);
     return name_and_place(text, size, &symbol, function);
 }

@@ -7,23 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of an address of code. */
-struct abti_symbol {
-    char function[120]; /* empty: not known */
-    uintptr_t offset;   /* in the function */
-    char module[120];   /* the file, "program" for the program itself; empty: in none */
-    uintptr_t module_offset;
-};
-
 /*
- * Looks an address up. libunwind knows static functions, too, as long as the file has not been stripped; without it
- * only those that the loader knows have names. `is_return`: the address is that behind a call, which may be the last
- * instruction of its function.
+ * libunwind knows static functions, too, as long as the file has not been stripped; without it only those that the
+ * loader knows have names. `is_return`: the address is that behind a call, which may be the last instruction of its
+ * function.
  *
- * A file's symbols are read anew for an address that has not been asked for lately, which takes long. This may load
- * libunwind, see abti_libunwind: not in a signal handler.
+ * A file's symbols are read anew for an address that has not been asked for lately, which takes long. These functions
+ * may load libunwind, see abti_libunwind, so that only the one that says so is for signal handlers.
  */
-void abti_symbol_find(struct abti_symbol *symbol, uintptr_t code, bool is_return);
 
 /* "function+0x12 (file+0x3456)", without what is not known; the offset in the file is what addr2line needs. */
 void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t size);

@@ -4,7 +4,7 @@
  * long as the next one may start on the very stack that the last one leaves (abti_end_ult). A unit in place begins in
  * abti_run_in_place (run/join.h), a tasklet in abti_call_tasklet (run/child.h).
  */
-#include "run/begin.h"
+#include "run/switch.h"
 
 #include "base/assert.h"
 #include "os/annotate.h"
@@ -12,7 +12,6 @@
 #include "rt/rt.h"
 #include "run/end.h"
 #include "run/annotated.h"
-#include "run/switch.h"
 #include "unit/exceptions.h"
 
 /* It is out of line, since it must not use what its caller knew of the ES before the unit ran. */

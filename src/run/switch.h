@@ -138,4 +138,10 @@ ABTI_INLINE int abti_leave(abti_es *es, abti_unit *self, abti_unit *next, void (
 /* abti_leave, out of line. */
 int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg);
 
+/* Where ULTs begin, in run/begin.c. Sets abti_rt.ult_entry, in ABT_init and in the child of a fork. */
+void abti_entry_choose(void);
+
+/* Calls the functions of units, the running one's first. It is where ULTs begin, but for programs with TSan. */
+void abti_ult_main(void);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stream/dock.h"
+#include "stream/park.h"
 
 #include "base/assert.h"
 #include "idle/driver.h"

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include "pool/parking.h"
+#include "sync/wordq.h"
 
 /*
  * Sleeps, as the native thread of `es`, until a unit is pushed to one of the scheduler's pools, something is asked of
@@ -38,5 +39,11 @@ abti_unit *abti_wait_for_unit(abti_pool *pool, double secs, ABT_pool_context con
 
 /* The waiting pop until a time on the scale of ABT_get_wtime. */
 abti_unit *abti_wait_for_unit_until(abti_pool *pool, double wtime);
+
+/*
+ * The dock: where a stream sleeps whose unit blocks it, at a word of the program, while drivers are on it. There it
+ * starts, calls and ends drivers, as it is asked, and calls the wait of one in place of sleep. It runs no unit.
+ */
+extern const struct abti_word_dock abti_es_dock ABTI_HIDDEN;
 
 #endif

@@ -18,7 +18,7 @@
 #include "wait/group.h"
 #include "wait/sleeper.h"
 
-/* How a stream sleeps that has to answer others meanwhile; the room above fills it in, see stream/dock.h. */
+/* How a stream sleeps that has to answer others meanwhile; the room above fills it in, see stream/dock.c. */
 struct abti_word_dock {
     bool (*is_wanted)(abti_es *es);                                            /* it has; NULL is no stream */
     void (*sleep)(abti_es *es, const _Atomic(uint32_t) *word, uint32_t value); /* may come back at any time */

@@ -21,7 +21,6 @@ static int errors[MODEL_THREADS];
 #include "idle/idle.c"
 #include "stream/list.c"
 #include "stream/park.c"
-#include "idle/relook.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 

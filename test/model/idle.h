@@ -24,7 +24,6 @@ static void model_free(void *memory);
 #include "run/sched.c"
 #include "stream/events.c"
 #include "stream/park.c"
-#include "idle/relook.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 

@@ -19,7 +19,6 @@
 #include "stream/events.c"
 #include "idle/idle.c"
 #include "stream/park.c"
-#include "idle/relook.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 

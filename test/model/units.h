@@ -15,7 +15,7 @@
 #include "checker.h"
 #include "pool/builtin.h"
 #include "rt/rt.h"
-#include "run/begin.h"
+#include "run/switch.h"
 #include "run/block.h"
 #include "run/end.h"
 #include "run/sched.h"
