@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stealing from a pool that another ES is busy with. To take a unit from under its hands costs both dear: the lock's
- * bias is taken away by a system call, or the lock's cache line goes to and fro. So a thief asks first. The stream that
+ * Stealing from a pool that another ES is busy with. It costs thief and owner a system call, which takes
+ * the lock's bias away, or misses of the cache for the lock's line. So a thief asks first. The stream that
  * next holds the pool's lock, for a push, a join or a pick, hands a unit out. Only if none does for a while, the thief
  * takes a unit itself.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whether a thief may steal: what a stream learns of the units that it takes from the pools of others, and how it
- * spares the others when its booty is not worth what it costs both. The policy has no clock and looks at no pool:
+ * spares the others when what it steals is not worth what it costs both. The policy has no clock and looks at no pool:
  * pool/thief.c steals, tells it what has happened and when, and asks it. So does stream/source_ask.c, for what a stream
  * is given by its sources.
  */
@@ -57,7 +57,7 @@ ABTI_INLINE void abti_thief_learn_more(struct abti_thief *thief)
     thief->ran++;
 }
 
-/* Tells that it is about to steal again: the booty, if there was one, has been run. */
+/* Tells that it is about to steal again: what was stolen, if anything, has been run. */
 void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns);
 
 /* Whether it does not rest. The caller has called abti_thief_learn_return with the same time. */

@@ -28,8 +28,8 @@ enum { MAX_GAP = 64, LOOKS_A_POOL = 50 };
 
 /*
  * What a thief sees, in the words of loop_peek. What it looks at costs those who are busy there a miss of the cache,
- * and there may be many thieves: so it looks at its own pool and a few at random, however many there are. Where it sees
- * something it looks until it takes it or it is gone.
+ * and there may be many thieves: so it looks at its own pool and a few at random, however many there are. It polls a
+ * victim that is not empty until the steal succeeds or the victim is empty.
  */
 static const void *thief_peek(abti_sched *sched)
 {

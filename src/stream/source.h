@@ -13,12 +13,12 @@
  *   ABTI_SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this state.
  *
  * A few at a time search: those that are on their way from ABTI_SOURCE_WOKEN to their sources and, of a source with
- * patience, those that look on for what they have asked others for. The others become idle at once, so that many
+ * patience, searchers that still wait for a reply. The others become idle at once, so that many
  * streams without work do not move the lines in which there could be some. A waker counts who it wakes before it takes
- * the lock, so that few wait for that. A wake beyond that number is left to one who searches. One who looks on finds
- * what there is. To others it is owed: a waker adds to what is owed, and counts again; one who ends its search takes
- * itself out of the number, and then makes one of the wakes that are owed, if there is any, so that the one it wakes
- * makes the next. What is left when no stream is idle is owed to nobody, since each asks when it becomes idle.
+ * the lock, so that few wait for that. A wake beyond that number is pending (`owed`): a waker adds to the
+ * pending wakes, and counts again; a stream that ends its search takes itself out of the number, and then performs one
+ * pending wake, and so does the stream that it wakes. What is pending when no stream is idle is dropped, since each
+ * asks when it becomes idle.
  *
  * A source with patience has work that is made when it is asked for. As long as a stream is idle, all that there is has
  * been asked, or somebody searches, or has been counted in its place by a waker. One who has found something takes
@@ -39,8 +39,9 @@
  *
  * S may find nothing for as long as it likes before it comes to ABTI_SOURCE_IDLE, since what counts is that it asks
  * once more after that. It does so when the last few times that it had been woken or given something were not worth it:
- * what it got is judged as a thief's booty is, by an abti_thief, and a wake for nothing as the least of all. It then
- * rests, for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is made meanwhile.
+ * what it got is judged as a thief's stolen units are, by an abti_thief, and a wake for nothing as the least of all. It
+ * then rests, for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is made
+ * meanwhile.
  */
 #ifndef ABTI_STREAM_SOURCE_H
 #define ABTI_STREAM_SOURCE_H

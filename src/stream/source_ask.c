@@ -286,7 +286,7 @@ static bool find_work(abti_es *es, abti_sched *sched, struct asked *asked)
     uint64_t start_ns = learn_return(es);
     bool found = ask_sources(es, asked);
     if (!found) {
-        if (was_woken) { /* for nothing: that counts as the least of all booty */
+        if (was_woken) { /* for nothing: that counts as the least that can be stolen */
             abti_thief_learn_booty(&es->idle->thief, start_ns);
             abti_thief_learn_return(&es->idle->thief, start_ns);
         }

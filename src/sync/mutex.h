@@ -14,8 +14,8 @@
  * others wait as long as the system takes. A ULT may be behind others of its stream, so that after a number of unlocks
  * (QUIET) the next waiter is woken in any case.
  *
- * Nobody is kept from a free mutex for the sake of a waiter that was woken, since that may not run for long: its ES is
- * busy, waits for the very caller that wants the mutex, or is no more. But when the next unit to run on the caller's ES
+ * A free mutex may be barged, since the woken waiter may not run for long: its ES is busy, waits for the very caller
+ * that wants the mutex, or is no more. But when the next unit to run on the caller's ES
  * is the one that was woken (the *heir*), in the caller's own FIFO pool, a ULT queues and leaves to it: the heir runs
  * at once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and
  * switch once for each. If the heir is queued further behind in that pool, the ULT yields, once, and then takes the

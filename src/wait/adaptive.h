@@ -18,7 +18,7 @@
 enum {
     ABTI_ADAPTIVE_LOOKS = 16384,          /* looks, with a pause each, of a group that can run at once */
     ABTI_ADAPTIVE_LOOKS_TO_YIELD = 4096,  /* after each so many the thread gives way once */
-    ABTI_ADAPTIVE_SHORT_NS = 1000000,     /* a sleep that was shorter, with its wake, would better have been looks */
+    ABTI_ADAPTIVE_SHORT_NS = 1000000,     /* after a sleep that was shorter, with its wake, more looks are made */
     ABTI_ADAPTIVE_AGAIN = 512,            /* in one of so many wakes the group looks as long as at first */
     ABTI_ADAPTIVE_MOST = 12,              /* the most that it learns to save, in powers of two */
     ABTI_ADAPTIVE_YIELDS = 4,             /* how often a group of more threads than CPUs gives way */

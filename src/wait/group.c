@@ -36,8 +36,8 @@ static bool group_gives_way(void)
 
 /*
  * Looks for a while, by which threads that meet again and again keep step without any system call. Where another
- * program had the CPU for long, the last look is at what has come meanwhile: a sleep for that would end at once, and be
- * learnt as one that was better looked away, while what is to be learnt is that looks take the CPU from others.
+ * program had the CPU for long, nothing is learnt from the last look: it measures contention for the CPU, not the time
+ * that a wake takes.
  */
 static bool looks_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
                              uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)

@@ -134,7 +134,7 @@ static void count_task(int task, void *outsiders_)
     }
     abti_spin_unlock(&guest_lock);
     if (!known && !guest && !abti_task_is_foreign(task))
-        outsiders->strangers++;
+        outsiders->unknown++;
 }
 
 unsigned abti_guests_list(struct abti_guest_note *notes, unsigned room)

@@ -2,7 +2,7 @@
 /*
  * What is known of native threads for the deadlock check: whether a stream's thread is asleep, and, while the check is
  * on, which threads that are no stream's have called the library, and might do so again. These are its guests. Any
- * other thread that is not the library's own is a stranger, of which nothing is known: it may call the library at any
+ * other thread that is not the library's own is unknown: it may call the library at any
  * time.
  */
 #ifndef ABTI_WAIT_GUEST_H
@@ -69,7 +69,7 @@ void abti_own_leave(struct abti_own_thread *own);
 /* The native threads of the process that are not the library's own. */
 struct abti_outsiders {
     unsigned guests, asleep; /* how many guests there are, and how many of them sleep as abti_known_is_asleep says */
-    unsigned strangers;
+    unsigned unknown;
     bool counted; /* false: the system does not tell which threads there are */
 };
 

@@ -93,19 +93,19 @@ static void outside_look(struct outside *outside)
 /* There is nobody, beside guests: none of these is left out, so that it is known whether they sleep. */
 static bool outside_is_known(const struct outside *outside)
 {
-    return outside->threads.counted && outside->threads.strangers == 0 && outside->handled == 0;
+    return outside->threads.counted && outside->threads.unknown == 0 && outside->handled == 0;
 }
 
 /* A line for each kind. */
 static void outside_print(FILE *fp, const struct outside *outside)
 {
-    unsigned guests = outside->threads.guests, strangers = outside->threads.strangers;
+    unsigned guests = outside->threads.guests, unknown = outside->threads.unknown;
     if (guests > 0)
         fprintf(fp, "libabt:   %u native thread%s of the program's own wait%s in the library\n", guests,
                 guests > 1 ? "s" : "", guests > 1 ? "" : "s");
-    if (strangers > 0)
-        fprintf(fp, "libabt:   %u native thread%s of the program's own could wake units\n", strangers,
-                strangers > 1 ? "s" : "");
+    if (unknown > 0)
+        fprintf(fp, "libabt:   %u native thread%s of the program's own could wake units\n", unknown,
+                unknown > 1 ? "s" : "");
     if (!outside->threads.counted)
         fputs("libabt:   which other native threads there are the system does not tell\n", fp);
     if (outside->handled)

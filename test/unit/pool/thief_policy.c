@@ -58,7 +58,7 @@ static void test_rests(void)
     abti_thief_learn_return(&thief, now);
     is_int(thief.smalls, 1, "a small unit that nobody was busy with is not counted");
     abti_thief_learn_return(&thief, now);
-    is_int(thief.smalls, 1, "a return without booty tells nothing");
+    is_int(thief.smalls, 1, "a return without a unit tells nothing");
 }
 
 /* One of many thieves spares the others more. */

@@ -4,9 +4,9 @@
  *
  * The bell. A team without tasks waits at its plain words: the others at `go`, member 0 at `back`, and all at
  * `barriers`. The first task sets a bit in each of them, so that all who wait come here; from then on they wait for the
- * bell, until all tasks have ended at a barrier or at the end of the region. Who waits counts itself as waiting, reads
- * the bell, and looks once more; who changes something rings if somebody waits. Each has a fence of all accesses in
- * between, so that the first sees the change, or the other one the count.
+ * bell, until all tasks have ended at a barrier or at the end of the region. A waiter counts itself as waiting,
+ * reads the bell, and looks once more; a thread that changes something rings if somebody waits. Each has a fence of all
+ * accesses in between, so that the first sees the change, or the other one the count.
  *
  * Who rings. A member makes tasks public before it leaves the search, into a task or into the program, if few are, and
  * then rings if somebody is hungry: has found no task. What it keeps it runs itself, next. So nobody sleeps who may run
@@ -22,9 +22,9 @@
  * The end. Each member, also one of an earlier region only, counts what it has made and ended, in numbers that only
  * grow. All numbers of ends are read first, then all of what was made: if they are equal, there was a moment in between
  * when all had ended. Who sees the end of a task sees, too, what it has made, since that was counted before. So of a
- * task that has not ended there is one, itself or one around it, whose making is seen and whose end is not, and the
- * numbers differ. Members that have arrived make none. Members that end the last two tasks at the same time each have a
- * fence before they read, so that one of them sees both ends.
+ * task that has not ended, the task itself or an ancestor is counted as made and not as ended, and the numbers differ.
+ * Members that have arrived make none. Members that end the last two tasks at the same time each have a fence before
+ * they read, so that one of them sees both ends.
  */
 #include "task/relief.h"
 #include "task/tasks.h"
@@ -135,7 +135,7 @@ struct abtomp_task *abtomp_crew_take_own(struct abtomp_member *me, struct abtomp
 
 /* Takes public tasks of a member or of one of its reliefs. `is_own`: these are of the same member as `own`. */
 static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct abtomp_tasks *tasks,
-                           struct abtomp_task **booty, uint32_t most, const struct search *search)
+                           struct abtomp_task **stolen, uint32_t most, const struct search *search)
 {
     uint32_t got = 0;
     for (; tasks && got == 0; tasks = abtomp_tasks_next(tasks)) {
@@ -144,7 +144,7 @@ static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct a
         /* The other one is a ULT of this stream, and does not run: what is its own can be had, too. */
         if (is_own && tasks->deque.top != tasks->deque.split)
             abtomp_deque_bare(&tasks->deque);
-        got = abtomp_deque_steal(&tasks->deque, booty, most, may_take, search);
+        got = abtomp_deque_steal(&tasks->deque, stolen, most, may_take, search);
     }
     return got;
 }
@@ -153,24 +153,24 @@ static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct a
 static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct search *search,
                                       int num)
 {
-    struct abtomp_task *booty[1 + ABTI_THIEF_BULK];
+    struct abtomp_task *stolen[1 + ABTI_THIEF_BULK];
     bool takes_more = search->await->takes_any && !search->await->is_relief;
     uint32_t most = takes_more ? 1u + own->thief.more : 1;
     for (int i = 0; i < num; i++) {
         int other = (me->num + i) % num;
         /* acquire: pairs with the release in abtomp_tasks_make */
         struct abtomp_tasks *tasks = atomic_load_explicit(&search->team->members[other]->tasks, memory_order_acquire);
-        uint32_t got = steal_from(own, i == 0, tasks, booty, most, search);
+        uint32_t got = steal_from(own, i == 0, tasks, stolen, most, search);
         if (got == 0)
             continue;
         if (takes_more)
             abti_thief_learn_booty(&own->thief, abtomp_now_ns());
         while (got > 1) {
-            abtomp_task_put(me, own, booty[--got]);
+            abtomp_task_put(me, own, stolen[--got]);
             abti_thief_learn_more(&own->thief); /* which it will have run when it returns, or others have */
         }
         abtomp_crew_offer(me, own);
-        return booty[0];
+        return stolen[0];
     }
     return NULL;
 }
