@@ -27,19 +27,16 @@ abt_sources = \
 	src/api/sched.c \
 	src/api/sched_config.c \
 	src/api/self.c \
-	src/api/source.c \
 	src/api/task.c \
 	src/api/thread.c \
 	src/api/thread_attr.c \
 	src/api/thread_migrate.c \
 	src/api/thread_query.c \
-	src/api/thread_sleep.c \
 	src/api/timer.c \
 	src/api/tool.c \
 	src/api/watch.c \
 	src/api/word.c \
 	src/api/xstream.c \
-	src/api/xstream_barrier.c \
 	src/api/xstream_idle.c \
 	src/base/assert.c \
 	src/base/heap.c \
@@ -111,7 +108,6 @@ abt_sources = \
 	src/rt/handle.c \
 	src/rt/kvconf.c \
 	src/rt/libunwind.c \
-	src/rt/log.c \
 	src/rt/rt.c \
 	src/rt/self.c \
 	src/rt/symbol.c \

@@ -169,15 +169,9 @@ static void count_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_too
 
 /* --- Printing --- */
 
-/* Numbers are stored one by one: relaxed, each is right by itself. */
-static uint64_t print_number(_Atomic(uint64_t) *count)
-{
-    return abti_load_relaxed(count);
-}
-
 static uint64_t elapsed_ns(struct es_stats *stats)
 {
-    uint64_t end = print_number(&stats->ended_ns), begin = print_number(&stats->began_ns);
+    uint64_t end = abti_load_relaxed(&stats->ended_ns), begin = abti_load_relaxed(&stats->began_ns);
     end = end ? end : abti_clock_mono_ns();
     return end > begin ? end - begin : 1;
 }
@@ -185,8 +179,8 @@ static uint64_t elapsed_ns(struct es_stats *stats)
 /* With the sleep that lasts. */
 static uint64_t asleep_ns(struct es_stats *stats)
 {
-    uint64_t since = print_number(&stats->parked_ns), now = abti_clock_mono_ns();
-    return print_number(&stats->asleep_ns) + (since && now > since ? now - since : 0);
+    uint64_t since = abti_load_relaxed(&stats->parked_ns), now = abti_clock_mono_ns();
+    return abti_load_relaxed(&stats->asleep_ns) + (since && now > since ? now - since : 0);
 }
 
 static double share_of(uint64_t part, uint64_t whole)
@@ -200,13 +194,14 @@ static void print_stream(FILE *fp, struct es_stats *stats)
     fprintf(fp,
             "stream %d: %" PRIu64 " units, %" PRIu64 " runs, %" PRIu64 " yields, %" PRIu64 " waits, %" PRIu64
             " steals, %" PRIu64 " sleeps, %.1f %% in units, %.1f %% asleep\n",
-            stats->rank, print_number(&stats->units), print_number(&stats->runs), print_number(&stats->yields),
-            print_number(&stats->waits), print_number(&stats->steals), print_number(&stats->sleeps),
-            100 * share_of(print_number(&stats->busy_ns), all), 100 * share_of(asleep_ns(stats), all));
+            stats->rank, abti_load_relaxed(&stats->units), abti_load_relaxed(&stats->runs),
+            abti_load_relaxed(&stats->yields), abti_load_relaxed(&stats->waits), abti_load_relaxed(&stats->steals),
+            abti_load_relaxed(&stats->sleeps), 100 * share_of(abti_load_relaxed(&stats->busy_ns), all),
+            100 * share_of(asleep_ns(stats), all));
     for (unsigned i = 0; i < STATS_BUCKETS; i++) {
-        if (print_number(&stats->wakeups[i]) > 0)
+        if (abti_load_relaxed(&stats->wakeups[i]) > 0)
             fprintf(fp, "  woken ULTs that ran within %" PRIu64 " ns: %" PRIu64 "\n", UINT64_C(1) << i,
-                    print_number(&stats->wakeups[i]));
+                    abti_load_relaxed(&stats->wakeups[i]));
     }
 }
 
