@@ -180,7 +180,7 @@ def main(arguments):
         with open(given.source, encoding="utf-8") as file:
             data = json.load(file)
     if not given.source or given.anew:
-        programs.RELEASE = cores.release_of(given)
+        programs.build_library(given.build)
         start = time.monotonic()
         found, missing = programs.find(programs.places_of(given), given.peer, programs.OVER_LIBABT)
         if not found or found[0].name != "libabt":

@@ -233,15 +233,6 @@ def shared(works, streams, ways, given):
     return 0 if all(results.values()) else 1
 
 
-def release_of(given):
-    if given.build:
-        return Path(given.build).resolve()
-    script = '. maint/lib.sh; need_to_build; build "$TOP/build/release" all'
-    if subprocess.run(["sh", "-euc", script, "maint/bench"], cwd=programs.TOP, check=False).returncode != 0:
-        sys.exit("the library was not built")
-    return programs.RELEASE
-
-
 def run_all(works, ways, given):
     """[a dictionary of each run]: with the lines of code that move most, for one number of streams."""
     looked_at = LOOKED_AT if LOOKED_AT in given.streams else max(given.streams)
@@ -278,7 +269,7 @@ def main(arguments):
         missing = lacks()
         if missing:
             sys.exit(f"bench --cores: {missing}")
-        release = release_of(given)
+        release = programs.build_library(given.build)
         build(release)
         works = [given.where] if given.where else given.work or (ALONE if given.shared else list(WORKS))
         ways = ways_of(works, release, given)

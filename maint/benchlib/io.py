@@ -72,15 +72,6 @@ def compile_c(name, source, libs=()):
     return target
 
 
-def build_go():
-    if not shutil.which("go"):
-        raise programs.Missing("there is no go")
-    source, target = SOURCES / "go", OUT / "echo_go"
-    if not programs.newer(target, source.glob("*.go")):
-        programs.run(["go", "build", "-o", target, "."], cwd=source)
-    return target
-
-
 def build_tokio():
     if not shutil.which("cargo"):
         raise programs.Missing("there is no cargo")
@@ -98,7 +89,7 @@ BUILDERS = {
     "echo, libabtio": lambda: compile_c("echo_abtio", SOURCES / "echo_abtio.c", ABTIO),
     "echo, epoll loop": lambda: compile_c("echo_epoll", SOURCES / "echo_epoll.c"),
     "echo, plain ring": lambda: compile_c("echo_ring", SOURCES / "echo_ring.c", ["-luring"]),
-    "echo, Go": build_go,
+    "echo, Go": lambda: programs.build_go(SOURCES / "go", OUT / "echo_go"),
     "echo, tokio": build_tokio,
     "ring, libabtio": lambda: compile_c("ring_abtio", SOURCES / "ring_abtio.c", ABTIO),
     "ring, plain": lambda: compile_c("ring_plain", SOURCES / "ring_plain.c", ["-luring"]),

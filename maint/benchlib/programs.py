@@ -52,6 +52,17 @@ def places_of(given):
     return {peer: getattr(given, peer.lower()) for peer in PLACED}
 
 
+def build_library(directory):
+    """Makes RELEASE the build in that directory, or builds it, as maint/demo does. Returns it."""
+    global RELEASE
+    script = '. maint/lib.sh; need_to_build; build "$TOP/build/release" all'
+    if directory:
+        RELEASE = Path(directory).resolve()
+    elif subprocess.run(["sh", "-euc", script, "maint/bench"], cwd=TOP, check=False).returncode != 0:
+        raise SystemExit("the library was not built")
+    return RELEASE
+
+
 class Missing(Exception):
     """Something that a program needs is not there."""
 
@@ -204,13 +215,16 @@ def by_abt_hpp(_path):
     return [Program("libabt", [program], {"LD_LIBRARY_PATH": str(library)})]
 
 
-def go(_path):
+def build_go(source, target):
     if not shutil.which("go"):
         raise Missing("there is no go")
-    source, target = PEERS / "go", OUT / "bin" / "go"
     if not newer(target, source.glob("*.go")):
         run(["go", "build", "-o", target, "."], cwd=source)
-    return [Program("Go", [target])]
+    return target
+
+
+def go(_path):
+    return [Program("Go", [build_go(PEERS / "go", OUT / "bin" / "go")])]
 
 
 def build_crates(directory, env, offline):
