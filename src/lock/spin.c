@@ -5,20 +5,21 @@
 #include <time.h>
 #include "os/clock.h"
 
-enum { SPIN_STEPS = 100, YIELD_STEPS = 120, SLEEP_NS = 50000, SLEEPS_EACH = 2, MOST_DOUBLINGS = 9 };
+enum { SPINS = 100, YIELDS = 20, EACH = YIELDS + 1, SLEEP_NS = 50000, SLEEPS_EACH = 2, MOST_DOUBLINGS = 9 };
 
+/*
+ * Who has slept gives way as often again before it sleeps anew: if it woke while the lock was just taken it would else
+ * lose the time of a longer sleep. Sleeps grow, since thousands of sleepers that look each 50 us take the processors
+ * from the one that is waited for: 4,095 streams that ended at once took 20 to 47 s, and 3 to 9 with sleeps that grow.
+ */
 void abti_backoff(unsigned step)
 {
-    if (step < SPIN_STEPS) {
+    if (step < SPINS) {
         abti_cpu_relax();
-    } else if (step < YIELD_STEPS) {
+    } else if ((step - SPINS) % EACH < YIELDS) {
         sched_yield();
     } else {
-        /*
-         * Thousands of sleepers that all look each 50 us take the processors from the one that is waited for: 4,095
-         * streams that ended at once took 20 to 47 s, and 3 to 9 with sleeps that grow, measured.
-         */
-        unsigned doublings = (step - YIELD_STEPS) / SLEEPS_EACH;
+        unsigned doublings = (step - SPINS) / EACH / SLEEPS_EACH;
         struct timespec ts = {0, (long)SLEEP_NS << (doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS)};
         nanosleep(&ts, NULL);
     }
@@ -36,7 +37,7 @@ unsigned abti_spin_wait(struct abti_spin *lock, unsigned step)
     enum { FEWEST_PAUSES = 4, GROWING_STEPS = 5 };
     do {
         if (step >= GROWING_STEPS)
-            abti_backoff(SPIN_STEPS + step - GROWING_STEPS);
+            abti_backoff(SPINS + step - GROWING_STEPS);
         for (unsigned i = 0; step < GROWING_STEPS && i < (unsigned)FEWEST_PAUSES << step; i++)
             abti_cpu_relax();
         step++;

@@ -82,10 +82,8 @@ ABTI_INLINE bool abti_spin_is_mine(struct abti_spin *lock)
     return ABTI_BUILD_ASSERT && abti_lockrank_holds(lock);
 }
 
-/*
- * Makes one step of any "look again later" loop: it spins for a bounded time, then gives way, then sleeps. `step`
- * counts from 0.
- */
+/* Makes one step, from 0 on, of a "look again later" loop: it spins, then gives way and sleeps in turn. */
+enum { ABTI_BACKOFF_LONGEST = 519 }; /* at this step it sleeps for 25.6 ms */
 void abti_backoff(unsigned step);
 
 /* Looks until the condition holds, which another thread is about to make true. */

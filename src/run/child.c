@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/child.h"
 
-#include <limits.h>
 #include "base/assert.h"
 #include "run/sched.h"
 #include "pool/leftover.h"
@@ -70,7 +69,7 @@ static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *uni
         abti_es_ask_for_stacks(es);
         abti_shortage_note(es, sched ? sched->pools : &pool, sched ? sched->num_pools : 1);
         if (is_ours)
-            abti_backoff(UINT_MAX);
+            abti_backoff(ABTI_BACKOFF_LONGEST);
         return;
     }
     for (int i = 0; i < sched->num_pools && !es->handoff; i++)
