@@ -9,58 +9,12 @@
 
 /* --- Without initialisation --- */
 
-/* Self queries: 1.x says why, 2.0 leaves them undefined. */
-static void test_uninitialized_self(void)
-{
-    ABT_xstream xstream = UNTOUCHED(ABT_xstream);
-    ABT_thread thread = UNTOUCHED(ABT_thread);
-    ABT_unit_id id;
-    ABT_unit_type type = ABT_UNIT_TYPE_THREAD;
-    ABT_bool flag = ABT_TRUE;
-    ABT_key key;
-    int rank = 77;
-    void *value = &rank;
-
-    is_int(ABT_self_get_type(&type), ver20 ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED, "type of the caller");
-    is_int(type, ABT_UNIT_TYPE_EXT, "which is external");
-    is_int(ABT_self_is_primary(&flag), ver20 ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED, "is it primary");
-    is_int(flag, ABT_FALSE, "no");
-    flag = ABT_TRUE;
-    is_int(ABT_self_on_primary_xstream(&flag), ver20 ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED, "on the primary ES");
-    is_int(flag, ABT_FALSE, "no");
-    if (ver20)
-        return;
-    ok_err(ABT_xstream_self(&xstream), ABT_ERR_UNINITIALIZED);
-    is_ptr(xstream, ABT_XSTREAM_NULL, "the null handle");
-    ok_err(ABT_xstream_self_rank(&rank), ABT_ERR_UNINITIALIZED);
-    is_int(rank, 77, "the rank is left alone");
-    ok_err(ABT_xstream_exit(), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_xstream_check_events(UNTOUCHED(ABT_sched)), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_self(&thread), ABT_ERR_UNINITIALIZED);
-    is_ptr(thread, ABT_THREAD_NULL, "the null handle");
-    ok_err(ABT_thread_self_id(&id), ABT_ERR_UNINITIALIZED);
-    thread = UNTOUCHED(ABT_thread);
-    ok_err(ABT_task_self(&thread), ABT_ERR_UNINITIALIZED);
-    is_ptr(thread, ABT_TASK_NULL, "the null handle");
-    ok_err(ABT_task_self_id(&id), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_thread_exit(), ABT_ERR_UNINITIALIZED);
-    must(ABT_key_create(NULL, &key));
-    ok_err(ABT_key_get(key, &value), ABT_ERR_UNINITIALIZED);
-    must(ABT_key_free(&key));
-    ok_err(ABT_self_get_last_pool_id(&rank), ABT_ERR_UNINITIALIZED);
-    is_int(rank, -1, "no pool");
-    ok_err(ABT_self_set_arg(NULL), ABT_ERR_UNINITIALIZED);
-    ok_err(ABT_self_get_arg(&value), ABT_ERR_UNINITIALIZED);
-    is_ptr(value, NULL, "no argument");
-}
-
 static void test_uninitialized(void)
 {
     is_int(ABT_initialized(), ABT_ERR_UNINITIALIZED, "the library is down");
     ok_err(ABT_finalize(), ABT_ERR_UNINITIALIZED);
     if (ABT_NULL)
         return;
-    test_uninitialized_self();
 }
 
 /* --- The primary ULT and its ES --- */
