@@ -227,8 +227,9 @@ void abtomp_member_place(struct abtomp_member *me)
         else
             me->place = parent->place;
     }
-    if (abtomp_env.displays_affinity && me->displayed != team->num) {
-        me->displayed = team->num;
+    int now = team->num | (policy << 16);
+    if (abtomp_env.displays_affinity && me->displayed != now) {
+        me->displayed = now;
         abtomp_affinity_display(me, NULL);
     }
 }

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""LLVM's tests of its OpenMP library, but for those of tools (OMPT), which lit of PyPI runs by clang."""
+
+import functools
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from apt import cache
+from openmp import dejagnu, fetch
+
+WANTED = ("*/openmp/runtime/test/*", "*/openmp/runtime/src/kmp_platform.h")
+# What lit says, in the words of the other suite.
+RESULTS = {"PASS": dejagnu.PASS, "UNSUPPORTED": dejagnu.SKIP, "XFAIL": dejagnu.SKIP}
+CONFIG = """\
+config.test_c_compiler, config.test_cxx_compiler = "clang-{version}", "clang++-{version}"
+config.test_compiler_features = ["clang", "clang-{version}"]
+config.test_filecheck, config.test_not = "{tools}/FileCheck", "{tools}/not"
+config.test_openmp_flags, config.test_extra_flags = "-fopenmp", "-I {headers}"
+config.libomp_obj_root = "{work}"
+config.library_dir, config.omp_header_directory = "{library}", "{headers}"
+config.operating_system, config.hwloc_library_dir, config.using_hwloc = "Linux", "", False
+config.has_ompx_taskgraph, config.has_omit_frame_pointer_flag, config.target_arch = False, True, "x86_64"
+config.test_compiler_has_omp_h = True
+config.has_ompt, config.has_libm, config.has_libatomic, config.is_standalone_build = True, True, False, True
+lit_config.load_config(config, "{tests}/lit.cfg")
+config.environment["LD_LIBRARY_PATH"] = "{path}"
+"""
+
+
+def load(version, get, work, place):
+    """The tests from Debian's source, and the headers and the library that programs are linked with."""
+    fetch.call(*get, "source", "--download-only", f"llvm-toolchain-{version}", cwd=work)
+    fetch.unpack(next(work.glob("llvm-toolchain-*.orig.tar.xz")), WANTED, place / "llvm")
+    fetch.call(*get, "download", f"libomp-{version}-dev", f"libomp5-{version}", cwd=work)
+    for package in work.glob("libomp*.deb"):
+        fetch.call("dpkg-deb", "-x", package, place / "package")
+    (place / "link").mkdir()
+    shutil.copy(next((place / "package").rglob("libomp*.so.5")), place / "link" / "libomp.so.5")
+    (place / "link" / "libomp.so").symlink_to("libomp.so.5")
+
+
+def lit(work):
+    """The runner of LLVM, in an environment of its own."""
+    place = cache("openmp") / "lit"
+    if not (place / "bin" / "lit").exists():
+        subprocess.run([sys.executable, "-m", "venv", place], check=True)
+        subprocess.run([place / "bin" / "pip", "-q", "install", "lit", "psutil"], check=True)
+    return [place / "bin" / "lit", "-q", "--timeout", "300", "-o", work / "results.json"]
+
+
+def fortran(work, own, source):
+    """Twenty small programs, by the compilers of Fortran that are there."""
+    results = {}
+    for compiler in ("flang-new-19", "gfortran"):
+        results[f"fortran/{compiler}"] = dejagnu.SKIP
+        if shutil.which(compiler):
+            program = work / f"{compiler}-programs"
+            subprocess.run([compiler, "-fopenmp", source, "-o", program], cwd=work, check=True, capture_output=True)
+            ended = subprocess.run([program], env=own, timeout=300, check=False, stdout=subprocess.DEVNULL)
+            results[f"fortran/{compiler}"] = dejagnu.PASS if ended.returncode == 0 else f"exit {ended.returncode}"
+    return results
+
+
+def run(version, own, given):
+    """What each test ends with, by its name. clang of that version and its FileCheck are installed."""
+    suite = fetch.suite(f"llvm-{version}", functools.partial(load, version))
+    work = pathlib.Path(given.work).resolve() / f"llvm-{version}"
+    work.mkdir(parents=True, exist_ok=True)
+    headers = next((suite / "package").rglob("omp.h")).parent
+    (work / "lit.site.cfg").write_text(CONFIG.format(
+        version=version, tools=f"/usr/lib/llvm-{version}/bin", work=work, library=suite / "link", headers=headers,
+        tests=suite / "llvm/openmp/runtime/test", path=own["LD_LIBRARY_PATH"]))
+    subprocess.run([*lit(work), f"-j{given.jobs}", "--filter", given.filter or ".", "--filter-out", "ompt/", work],
+                   env=own, check=False, stdout=subprocess.DEVNULL)
+    found = json.loads((work / "results.json").read_text())["tests"]
+    results = fortran(work, own, given.programs)
+    for each in found:
+        if each["code"] != "EXCLUDED":
+            name = re.sub(".* :: ", "", each["name"])
+            results[f"llvm-{version}/{name}"] = RESULTS.get(each["code"], each["code"].lower())
+    return results
