@@ -86,12 +86,14 @@ static void test_variables(const char *self)
 /* What has room for so much and no more. */
 static void test_limits(const char *self)
 {
-    is_str(called(self, "schedule", "OMP_NUM_THREADS=2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2"), "2 1", "a list for 17 levels");
+    is_str(called(self, "schedule", "OMP_NUM_THREADS=2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2"), "2 1",
+           "a list for 17 levels");
     called(self, "schedule", "OMP_NUM_THREADS=2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2");
     ok(strstr(out, "it is ignored\n2 1"), "one for more is reported, and ignored");
     is_str(called(self, "schedule", "OMP_AFFINITY_FORMAT=$(printf %0511d 0)"), "2 1", "a format of 511 characters");
     called(self, "schedule", "OMP_DISPLAY_ENV=true OMP_AFFINITY_FORMAT=$(printf %0512d 0)");
-    ok(strstr(out, "it is ignored\n") && strstr(out, "OMP_AFFINITY_FORMAT = 'level"), "a longer one is reported, and ignored");
+    ok(strstr(out, "it is ignored\n") && strstr(out, "OMP_AFFINITY_FORMAT = 'level"),
+       "a longer one is reported, and ignored");
     is_int((int)strlen(called(self, "wide", "")), 1024, "a line of affinity ends after 1023 characters");
     omp_set_max_active_levels(INT32_MAX);
     is_int(omp_get_max_active_levels(), omp_get_supported_active_levels(), "no more levels are active than may be");
