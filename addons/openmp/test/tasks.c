@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks, loops of tasks and their reductions; device constructs on the host. */
 #include <omp.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include "emulated.h"
 #include "fib.h"
 #include "tap.h"
 #include "watchdog.h"
@@ -123,9 +126,62 @@ static void device(void)
     ok(last >= 1, "teams run on the host");
 }
 
+/* The maker waits for its tasks without a construct, so that others have to run them all. */
+static void away(void)
+{
+    enum { ROUNDS = 20, TASKS = 50 };
+    int wrong = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        int ran = 0, num = 1 + round * TASKS / ROUNDS;
+#pragma omp parallel num_threads(2 + round % 3)
+#pragma omp single
+        {
+            for (int i = 0; i < num; i++) {
+#pragma omp task shared(ran)
+                __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
+            }
+            while (__atomic_load_n(&ran, __ATOMIC_RELAXED) < num)
+                sched_yield();
+        }
+        wrong += ran != num;
+    }
+    is_int(wrong, 0, "other members run the tasks of one that does not come by, but in %d rounds", wrong);
+}
+
+/* Each member makes and runs small tasks, and is away for short times, in which others take what it has kept. */
+static void away_shortly(void)
+{
+    enum { ROUNDS = 3000 };
+    int ran = 0;
+#pragma omp parallel num_threads(4) shared(ran)
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < round % 7; i++) {
+#pragma omp task shared(ran)
+            __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
+        }
+        if (round % 16 == omp_get_thread_num())
+            usleep(1);
+        if (round % 3 == 0) {
+#pragma omp taskwait
+        }
+        if (round % 100 == 99) {
+#pragma omp barrier
+        }
+    }
+    int expected = 0;
+    for (int round = 0; round < ROUNDS; round++)
+        expected += 4 * (round % 7);
+    is_int(ran, expected, "each task runs once while others take what a member keeps");
+}
+
 int main(void)
 {
     watchdog_begin(0);
+    if (is_emulated())
+        skip(1, "an emulator has no barrier for all threads");
+    else
+        away();
+    away_shortly();
     tasks();
     loops();
     reductions();

@@ -10,7 +10,8 @@
  *
  * Who rings. A member makes tasks public before it leaves the search, into a task or into the program, if few are, and
  * then rings if somebody is hungry: has found no task. What it keeps it runs itself, next. So nobody sleeps who may run
- * any task as long as one is public, and of all others that are ready some member runs one. Who ends the last task that
+ * any task as long as one is public, and of all others that are ready some member runs one. Before a member sleeps it
+ * makes public what another one keeps that is away for long, in a task or in the program. Who ends the last task that
  * others wait for, passes a barrier, fulfils an event or cancels rings, too.
  *
  * Rest. The tasks of others are worth a member's while only if they are large: its look, its lock and the memory that
@@ -105,6 +106,7 @@ struct search {
     struct abtomp_team *team;
     const struct abtomp_task *current;
     const struct abtomp_await *await;
+    bool exposes; /* also what a member keeps that is away */
 };
 
 /*
@@ -133,6 +135,24 @@ struct abtomp_task *abtomp_crew_take_own(struct abtomp_member *me, struct abtomp
     return task;
 }
 
+/* The owner keeps tasks, and nothing is public. It makes some public itself if it comes by within this time. */
+enum { AWAY_NS = ABTOMP_BUILD_ASSERT ? 0 : 20000 };
+
+static void expose_kept(struct abtomp_team *team, struct abtomp_deque *deque)
+{
+    uint32_t top = abtomp_deque_top(deque);
+    uint64_t until_ns = abtomp_now_ns() + AWAY_NS;
+    do {
+        for (int i = 0; i < RELAXES; i++)
+            ABTOMP_RELAX();
+        if (abtomp_deque_top(deque) != top || abtomp_deque_num_public(deque) > 0)
+            return;
+    } while (abtomp_now_ns() < until_ns);
+    abtomp_deque_expose(deque);
+    if (abtomp_deque_num_public(deque) > 0)
+        abtomp_bell_call(team); /* others may have some, too */
+}
+
 /* Takes public tasks of a member or of one of its reliefs. `is_own`: these are of the same member as `own`. */
 static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct abtomp_tasks *tasks,
                            struct abtomp_task **stolen, uint32_t most, const struct search *search)
@@ -142,8 +162,10 @@ static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct a
         if (tasks == own)
             continue;
         /* The other one is a ULT of this stream, and does not run: what is its own can be had, too. */
-        if (is_own && tasks->deque.top != tasks->deque.split)
+        if (is_own && abtomp_deque_num_kept(&tasks->deque) > 0)
             abtomp_deque_bare(&tasks->deque);
+        if (search->exposes && abtomp_deque_num_public(&tasks->deque) == 0 && abtomp_deque_num_kept(&tasks->deque) > 0)
+            expose_kept(search->team, &tasks->deque);
         got = abtomp_deque_steal(&tasks->deque, stolen, most, may_take, search);
     }
     return got;
@@ -182,7 +204,7 @@ static struct abtomp_task *find_here(struct abtomp_member *me, struct abtomp_tas
     struct abtomp_task *task = NULL;
     /* relaxed: a hint, and the lock orders the tasks */
     if (ABTOMP_UNLIKELY(atomic_load_explicit(&me->team->box.num, memory_order_relaxed) > 0)) {
-        struct search search = {me->team, own->task, await};
+        struct search search = {me->team, own->task, await, false};
         task = abtomp_box_take(me->team, may_take, &search);
     }
     return task ? task : abtomp_crew_take_own(me, own);
@@ -213,9 +235,9 @@ void abtomp_crew_quiet(struct abtomp_team *team)
 
 /* A task of the deque of another member. */
 static struct abtomp_task *find_there(struct abtomp_member *me, struct abtomp_tasks *own,
-                                      const struct abtomp_await *await)
+                                      const struct abtomp_await *await, bool exposes)
 {
-    struct search search = {me->team, own->task, await};
+    struct search search = {me->team, own->task, await, exposes};
     return await->docked ? find_docked(me, own, &search) : steal_task(me, own, &search, me->team->num);
 }
 
@@ -223,7 +245,7 @@ static struct abtomp_task *find_any(struct abtomp_member *me, struct abtomp_task
                                     const struct abtomp_await *await)
 {
     struct abtomp_task *task = find_here(me, own, await);
-    return task ? task : find_there(me, own, await);
+    return task ? task : find_there(me, own, await, false);
 }
 
 void abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await)
@@ -273,6 +295,8 @@ static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const
     bool is_over = await->done(me, await->arg);
     if (!is_over)
         task = find_any(me, own, await);
+    if (!is_over && !task && await->takes_any)
+        task = find_there(me, own, await, true);
     if (!is_over && !task) {
         own->lead->num_looking += await->takes_any;
         abtomp_stay_as(await->takes_any ? ABTOMP_STAYS_LOOKING : ABTOMP_STAYS_TIED);

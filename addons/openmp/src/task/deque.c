@@ -2,9 +2,16 @@
 /*
  * Where tasks are that are ready: the deque of a member, and the box of the team.
  *
- * Deques. The owner's part needs no atomic access, since nobody else reads it: not its entries, nor `top`.
- * What moves `split` holds the lock, and so has who reads a public entry, so that the lock orders what a task is with
- * who takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public before.
+ * Deques. What moves `split` holds the lock, and so has who reads a public entry, so that the lock orders what a task
+ * is with who takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public
+ * before.
+ *
+ * The owner's part. The owner pops without a fence: it stores the lower `top`, then reads `split`; below that it goes
+ * for the lock. A thief that exposes the owner's tasks stores the higher `split`, has the kernel make each thread of
+ * the process pass a barrier (membarrier), then reads `top`. The owner's pops before its barrier are seen in `top`: if
+ * one went below the new split, the thief takes that back. Those after it see the new split, and wait for the lock. A
+ * pop that finds nothing may have met a split that was taken back: it looks at it again when it has seen that nothing
+ * is public, which is stored after that.
  *
  * The owner may be away for long, in a task or in the program, so that each time before that as many tasks are public
  * as there are other members, and a fourth of them at least. Then half of them become public, and half of the public
@@ -15,8 +22,11 @@
  */
 #include "task/tasks.h"
 
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { FIRST_ENTRIES = 1024, MOST_ENTRIES = 1 << 24 };
 
@@ -24,7 +34,8 @@ bool abtomp_deque_init(struct abtomp_deque *deque)
 {
     deque->entries = malloc(FIRST_ENTRIES * sizeof(deque->entries[0]));
     deque->mask = FIRST_ENTRIES - 1;
-    deque->top = deque->split = ABTOMP_COUNT_START;
+    atomic_init(&deque->top, ABTOMP_COUNT_START);
+    atomic_init(&deque->split, ABTOMP_COUNT_START);
     atomic_init(&deque->head, ABTOMP_COUNT_START);
     return deque->entries != NULL;
 }
@@ -39,12 +50,12 @@ bool abtomp_deque_grow(struct abtomp_deque *deque)
 {
     bool has_room = true;
     abtomp_mutex_lock(&deque->lock);
-    uint32_t num = deque->mask + 1, head = head_locked(deque);
-    if (deque->top - head >= num) {
+    uint32_t num = deque->mask + 1, head = head_locked(deque), top = abtomp_deque_top(deque);
+    if (top - head >= num) {
         struct abtomp_task **entries = num < MOST_ENTRIES ? malloc(2 * num * sizeof(entries[0])) : NULL;
         has_room = entries != NULL;
         if (has_room) {
-            for (uint32_t i = head; i != deque->top; i++)
+            for (uint32_t i = head; i != top; i++)
                 entries[i & (2 * num - 1)] = deque->entries[i & deque->mask];
             free(deque->entries);
             deque->entries = entries;
@@ -55,28 +66,74 @@ bool abtomp_deque_grow(struct abtomp_deque *deque)
     return has_room;
 }
 
-/* relaxed: a hint, see abtomp_deque_num_public. The lock is held */
-static void set_num_public(struct abtomp_deque *deque)
+/* relaxed: the lock is held */
+static uint32_t split_locked(const struct abtomp_deque *deque)
 {
-    atomic_store_explicit(&deque->num_public, deque->split - head_locked(deque), memory_order_relaxed);
+    return atomic_load_explicit(&deque->split, memory_order_relaxed);
+}
+
+/* release: pairs with the acquire in abtomp_deque_pop_public, where the split is read again. The lock is held */
+static void set_num_public(struct abtomp_deque *deque, uint32_t split)
+{
+    atomic_store_explicit(&deque->num_public, split - head_locked(deque), memory_order_release);
+}
+
+/* relaxed: the lock and the barriers of expose_locked order it */
+static void set_split(struct abtomp_deque *deque, uint32_t split)
+{
+    atomic_store_explicit(&deque->split, split, memory_order_relaxed);
 }
 
 void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others)
 {
     abtomp_mutex_lock(&deque->lock);
-    uint32_t own = deque->top - deque->split, num = (own + 1) / 2, public = deque->split - head_locked(deque);
+    uint32_t split = split_locked(deque), public = split - head_locked(deque);
+    uint32_t own = (uint32_t)abtomp_deque_num_kept(deque), num = (own + 1) / 2;
     if (public + num < others)
         num = others - public < own ? others - public : own;
-    deque->split += num;
-    set_num_public(deque);
+    set_split(deque, split + num);
+    set_num_public(deque, split + num);
     abtomp_mutex_unlock(&deque->lock);
 }
 
 void abtomp_deque_bare(struct abtomp_deque *deque)
 {
     abtomp_mutex_lock(&deque->lock);
-    deque->split = deque->top;
-    set_num_public(deque);
+    set_split(deque, abtomp_deque_top(deque));
+    set_num_public(deque, abtomp_deque_top(deque));
+    abtomp_mutex_unlock(&deque->lock);
+}
+
+/* Each running thread of the process passes a full barrier. False: the system refuses that, or libabt has not asked. */
+static bool pass_barriers(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+static void expose_locked(struct abtomp_deque *deque, uint32_t split, uint32_t to)
+{
+    set_num_public(deque, to);
+    set_split(deque, to);
+    if (!pass_barriers())
+        abtomp_fail("the system no longer has membarrier");
+    /* acquire: pairs with the release in abtomp_deque_push: the entries below are there */
+    uint32_t top = atomic_load_explicit(&deque->top, memory_order_acquire);
+    if ((int32_t)(top - to) >= 0)
+        return;
+    to = (int32_t)(top - split) > 0 ? top : split;
+    set_split(deque, to);
+    set_num_public(deque, to);
+}
+
+void abtomp_deque_expose(struct abtomp_deque *deque)
+{
+    if (!pass_barriers())
+        return;
+    abtomp_mutex_lock(&deque->lock);
+    int32_t kept = abtomp_deque_num_kept(deque);
+    uint32_t split = split_locked(deque);
+    if (kept > 0)
+        expose_locked(deque, split, split + ((uint32_t)kept + 1) / 2);
     abtomp_mutex_unlock(&deque->lock);
 }
 
@@ -87,17 +144,22 @@ void abtomp_deque_bare(struct abtomp_deque *deque)
 struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base, const int *num_members)
 {
     struct abtomp_task *task = NULL;
-    if (abtomp_deque_num_public(deque) == 0)
-        return NULL; /* only the owner makes it larger */
+    /* acquire: pairs with the release in set_num_public: if tasks have been given back, the split says so */
+    if (atomic_load_explicit(&deque->num_public, memory_order_acquire) == 0 && abtomp_deque_num_kept(deque) == 0)
+        return NULL;
     abtomp_mutex_lock(&deque->lock);
-    uint32_t public = deque->split - head_locked(deque);
-    int32_t above = (int32_t)(deque->split - base);
-    if (public > 0 && above > 0) {
+    uint32_t top = abtomp_deque_top(deque), split = split_locked(deque), public = split - head_locked(deque);
+    int32_t above = (int32_t)(split - base);
+    bool has_kept = top != split;
+    if (has_kept || (public > 0 && above > 0)) {
         uint32_t others = (uint32_t)*num_members - 1;
         uint32_t back = public > 2 * others ? (public + 1) / 2 : public > others ? public - others : 1;
-        deque->split -= back < (uint32_t)above ? back : (uint32_t)above;
-        task = deque->entries[--deque->top & deque->mask];
-        set_num_public(deque);
+        if (!has_kept)
+            split -= back < (uint32_t)above ? back : (uint32_t)above;
+        set_split(deque, split);
+        set_num_public(deque, split);
+        task = deque->entries[--top & deque->mask];
+        atomic_store_explicit(&deque->top, top, memory_order_relaxed); /* relaxed: the lock orders it */
     }
     abtomp_mutex_unlock(&deque->lock);
     return task;
@@ -110,14 +172,15 @@ uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tas
     if (abtomp_deque_num_public(deque) == 0)
         return 0;
     abtomp_mutex_lock(&deque->lock);
-    uint32_t head = head_locked(deque), half = (deque->split - head + 1) / 2;
+    uint32_t head = head_locked(deque), split = split_locked(deque);
+    uint32_t half = (split - head + 1) / 2;
     while (num < most && num < half && may(deque->entries[(head + num) & deque->mask], arg)) {
         tasks[num] = deque->entries[(head + num) & deque->mask];
         num++;
     }
     /* release: pairs with the acquire in abtomp_deque_num: the entries have been read */
     atomic_store_explicit(&deque->head, head + num, memory_order_release);
-    set_num_public(deque);
+    set_num_public(deque, split);
     abtomp_mutex_unlock(&deque->lock);
     return num;
 }

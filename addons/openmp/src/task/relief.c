@@ -215,7 +215,7 @@ static bool is_served(const struct abtomp_ult *ult, const struct abtomp_tasks *l
         atomic_load_explicit(&me->tasks, memory_order_relaxed); /* relaxed: as in lead_of */
     if (lead->num_looking == 0)
         return false;
-    if (own->deque.top != own->deque.split)
+    if (abtomp_deque_num_kept(&own->deque) > 0)
         abtomp_bell_ring(me->team);
     return true;
 }

@@ -78,7 +78,7 @@ static inline void abtomp_make_bare(struct abtomp_member *me)
 {
     /* relaxed: the member itself has made them */
     struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
-    if (own && ABTOMP_UNLIKELY(own->deque.top != own->deque.split))
+    if (own && ABTOMP_UNLIKELY(abtomp_deque_num_kept(&own->deque) > 0))
         abtomp_make_bare_slow(me, own);
 }
 

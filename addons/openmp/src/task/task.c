@@ -16,7 +16,7 @@ struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_t
     memset(own, 0, sizeof(*own));
     if (!abtomp_deque_init(&own->deque))
         abtomp_fail("out of memory");
-    own->base = own->deque.top;
+    own->base = abtomp_deque_top(&own->deque);
     own->implicit.children.made = own->implicit.children.ended = ABTOMP_COUNT_START;
     own->implicit.runner = me;
     own->task = &own->implicit;
@@ -337,7 +337,7 @@ static inline void begin_body(struct abtomp_member *me, struct abtomp_tasks *own
     frame->base = own->base;
     task->runner = me;
     own->task = task;
-    own->base = own->deque.top;
+    own->base = abtomp_deque_top(&own->deque);
     me->group = task->group;
     me->running = (struct abtomp_running){0, task->is_final, true, has_changed};
 }
@@ -420,12 +420,18 @@ void abtomp_task_leave(struct abtomp_member *me, struct abtomp_tasks *own, const
     end_task(me, own, task);
 }
 
-void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+__attribute__((always_inline)) static inline void put_task(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                           struct abtomp_task *task)
 {
     if (ABTOMP_UNLIKELY(task->priority > 0) || !abtomp_deque_push(&own->deque, task)) {
         abtomp_box_put(me->team, task);
         abtomp_bell_call(me->team);
     }
+}
+
+void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    put_task(me, own, task);
 }
 
 /* -- Making -- */
@@ -528,7 +534,7 @@ void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (
     task->priority = priority;
     task->is_needed = true;
     task_count(me, own, task);
-    abtomp_task_put(me, own, task);
+    put_task(me, own, task);
 }
 
 /* A task that has its function and its data: from now on it may run. */
@@ -546,7 +552,7 @@ static inline __attribute__((always_inline)) void defer_task(struct abtomp_membe
         abtomp_task_run(me, own, task);
         return;
     }
-    abtomp_task_put(me, own, task);
+    put_task(me, own, task);
     abtomp_crew_offer(me, own);
 }
 
@@ -723,7 +729,7 @@ void abtomp_tasks_begin(struct abtomp_tasks *own)
     atomic_store_explicit(&implicit->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
     if (implicit->table)
         abtomp_depend_forget(own, implicit);
-    own->base = own->deque.top;
+    own->base = abtomp_deque_top(&own->deque);
     if (ABTOMP_UNLIKELY(!abtomp_own_post))
         abtomp_post_begin(own);
 }

@@ -76,12 +76,12 @@ struct abtomp_task {
 
 /*
  * The deque of a member. The entries head..split-1 are public, to be taken with the lock; those from split to top - 1
- * are the owner's, who pushes and pops there without any atomic access. Indices grow modulo 2^32.
+ * are the owner's, who pushes and pops there without the lock and without a fence. Indices grow modulo 2^32.
  */
 struct abtomp_deque {
-    uint32_t top;   /* the owner's */
-    uint32_t split; /* written by the owner with the lock: it reads it without */
-    uint32_t mask;  /* of the entries: their number less 1. Written by the owner with the lock, as `entries` */
+    _Atomic(uint32_t) top;   /* written by the owner */
+    _Atomic(uint32_t) split; /* written with the lock; the owner reads it without */
+    uint32_t mask;           /* of the entries: their number less 1. Written by the owner with the lock, as `entries` */
     struct abtomp_task **entries;
     ABTOMP_LINE _Atomic(uint32_t) lock;
     _Atomic(uint32_t) num_public;        /* split - head: written with the lock, read without, as a hint */
@@ -275,10 +275,31 @@ static inline uint32_t abtomp_deque_num_public(const struct abtomp_deque *deque)
     return atomic_load_explicit(&deque->num_public, memory_order_relaxed);
 }
 
+/*
+ * The owner is away, and has kept tasks for itself: half of them become public, unless it takes them just then. Another
+ * member calls.
+ */
+void abtomp_deque_expose(struct abtomp_deque *deque);
+
+/* relaxed: the owner's own; for others a hint */
+static inline uint32_t abtomp_deque_top(const struct abtomp_deque *deque)
+{
+    return atomic_load_explicit(&deque->top, memory_order_relaxed);
+}
+
+/*
+ * How many tasks the owner has kept for itself. Others may see -1 where the owner is about to find that it has none.
+ * relaxed: the owner sees a split that is being changed when it pops; for others it is a hint, but with the lock
+ */
+static inline int32_t abtomp_deque_num_kept(const struct abtomp_deque *deque)
+{
+    return (int32_t)(abtomp_deque_top(deque) - atomic_load_explicit(&deque->split, memory_order_relaxed));
+}
+
 /* How many tasks it has; the owner asks. acquire: pairs with the release in abtomp_deque_steal: entries are free */
 static inline uint32_t abtomp_deque_num(const struct abtomp_deque *deque)
 {
-    return deque->top - atomic_load_explicit(&deque->head, memory_order_acquire);
+    return abtomp_deque_top(deque) - atomic_load_explicit(&deque->head, memory_order_acquire);
 }
 
 /* Pushes a task. False: there is no room. */
@@ -286,21 +307,31 @@ static inline bool abtomp_deque_push(struct abtomp_deque *deque, struct abtomp_t
 {
     if (ABTOMP_UNLIKELY(abtomp_deque_num(deque) > deque->mask) && !abtomp_deque_grow(deque))
         return false;
-    deque->entries[deque->top++ & deque->mask] = task;
+    uint32_t top = abtomp_deque_top(deque);
+    deque->entries[top & deque->mask] = task;
+    /* release: pairs with the acquire in abtomp_deque_expose */
+    atomic_store_explicit(&deque->top, top + 1, memory_order_release);
     return true;
 }
 
 /* Whether it may have a task that was pushed after the top was at `base`. If not, it has none. */
 static inline bool abtomp_deque_may_pop(const struct abtomp_deque *deque, uint32_t base)
 {
-    return (int32_t)(deque->top - base) > 0;
+    return (int32_t)(abtomp_deque_top(deque) - base) > 0;
 }
 
-/* Takes the newest task: one of those. NULL: others have taken them. */
+/*
+ * Takes the newest task: one of those. NULL: others have taken them. It is claimed by the top before the split is read:
+ * deque.c says why that needs no fence.
+ */
 static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, uint32_t base, const int *num_members)
 {
-    if (ABTOMP_LIKELY(deque->top != deque->split))
-        return deque->entries[--deque->top & deque->mask];
+    uint32_t top = abtomp_deque_top(deque) - 1;
+    atomic_store_explicit(&deque->top, top, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* the compiler keeps the order; pairs with abtomp_deque_expose */
+    if (ABTOMP_LIKELY((int32_t)(top - atomic_load_explicit(&deque->split, memory_order_relaxed)) >= 0))
+        return deque->entries[top & deque->mask];
+    atomic_store_explicit(&deque->top, top + 1, memory_order_relaxed);
     return abtomp_deque_pop_public(deque, base, num_members);
 }
 
@@ -308,7 +339,7 @@ static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, u
  * grow, or are taken back, by a part of all, so that pushes and pops rarely need the lock. */
 static inline bool abtomp_deque_is_reserved(const struct abtomp_deque *deque, uint32_t others)
 {
-    uint32_t own = deque->top - deque->split, public = abtomp_deque_num_public(deque);
+    uint32_t own = (uint32_t)abtomp_deque_num_kept(deque), public = abtomp_deque_num_public(deque);
     return own > 0 && (public < others || public < own / 4);
 }
 
@@ -354,7 +385,7 @@ void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own);
 static inline void abtomp_crew_offer(struct abtomp_member *me, struct abtomp_tasks *own)
 {
     /* The number of members is constant as long as there is a task. */
-    if (own->deque.top != own->deque.split &&
+    if (abtomp_deque_num_kept(&own->deque) != 0 &&
         ABTOMP_UNLIKELY(abtomp_deque_is_reserved(&own->deque, (uint32_t)me->team->num - 1)))
         abtomp_crew_publish(me, own);
 }
