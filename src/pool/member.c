@@ -55,12 +55,10 @@ void abti_unit_call_back(abti_unit *unit)
         abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
         abti_store_relaxed(&cold->keys, NULL);
     }
-    if (abti_unit_is_handle(unit)) { /* relaxed: nobody else may use the unit any more */
-        abti_store_relaxed(&unit->cold, (uint8_t)(abti_load_relaxed(&unit->cold) & ~ABTI_COLD_HANDLE));
-        unit->pool->ops->free_unit(unit->pool, (ABT_unit)unit);
-    } else {
+    if (abti_unit_is_handle(unit))
+        abti_unit_free_as_handle(unit);
+    else
         unit_drop_handle(unit);
-    }
 }
 
 bool abti_unit_calls_back(abti_unit *unit)

@@ -93,6 +93,15 @@ ABTI_INLINE int abti_unit_enter(abti_unit *unit, abti_pool *pool)
     return ABTI_LIKELY(handle == (ABT_unit)unit) ? ABT_SUCCESS : abti_unit_enter_first(unit, pool, handle);
 }
 
+/* Frees the handle, the unit itself, of a unit that is freed. relaxed: nobody else may use the unit any more. */
+ABTI_INLINE void abti_unit_free_as_handle(abti_unit *unit)
+{
+    abti_assert(abti_unit_is_handle(unit));
+    uint8_t cold = abti_load_relaxed(&unit->cold);
+    abti_store_relaxed(&unit->cold, (uint8_t)(cold & ~ABTI_COLD_HANDLE));
+    unit->pool->ops->free_unit(unit->pool, (ABT_unit)unit);
+}
+
 /*
  * The handle of a unit in a built-in pool. It is the descriptor, distinguished by bit 0 from the handles of
  * user-defined pools, whose low bits are clear.

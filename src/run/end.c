@@ -338,6 +338,31 @@ ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join
     abti_ctx_jump(joiner->ctx);
 }
 
+/*
+ * Whether the unit, of a user-defined pool, is its own handle, has no more than that, and is freed for its joiner. The
+ * canary is to be looked at before the user's function is called. relaxed: whoever frees the unit is alone with it, and
+ * what the joiner has made of its second line came with the join word.
+ */
+ABTI_INLINE bool is_freed_as_handle(abti_unit *unit, uintptr_t join)
+{
+    return (join & ABTI_JOIN_TAGS) == ABTI_JOIN_FREE && !(unit->flags & ABTI_UNIT_OWN_STACK) &&
+           abti_load_relaxed(&unit->cold) == ABTI_COLD_HANDLE && !abti_stack_has_canary(unit->stack);
+}
+
+/* Once such a unit is freed as a handle, nothing is left of it but its descriptor. */
+static ABTI_NOINLINE void end_ult_as_handle(void)
+{
+    abti_es *es = abti_es_self;
+    uintptr_t join = abti_load_acquire(&es->cur->join); /* acquire: as in abti_end_ult; a joiner may have come since */
+    if (ABTI_LIKELY(!abti_es_is_observed(es) && is_freed_as_handle(es->cur, join))) {
+        abti_unit_free_as_handle(es->cur);
+        es = abti_es_self; /* that was the user's function */
+        if (ABTI_LIKELY(may_end_quick(es, es->cur)))
+            (void)try_end_for_joiner(es, es->cur, join); /* it stays as it is, since it has a joiner */
+    }
+    end_ult_slow();
+}
+
 /* All that it calls is called last, so that no register has to be saved. */
 ABTI_HOT ABTI_NOINLINE void abti_end_ult(void)
 {
@@ -350,7 +375,7 @@ ABTI_HOT ABTI_NOINLINE void abti_end_ult(void)
         ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
         /* release: pairs with abti_unit_is_done. acquire: of no use, as end_ult_slow looks at the word again */
         ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE))) {
-        end_ult_slow();
+        end_ult_as_handle();
         return;
     }
     struct abti_queue *queue = &es->fast->queue;

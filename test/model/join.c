@@ -280,6 +280,8 @@ const struct model_kept model_kept[] = {
     {"join_register", "compare_exchange", "failure relaxed", "likewise"},
     {"abti_end_ult", "load", "relaxed",
      "it matters while a joiner that has moved is about to leave its stack, which the search does not hit upon"},
+    {"end_ult_as_handle", "load", "relaxed",
+     "it matters for units of user-defined pools, of which there are none here"},
     {"abti_end_ult", "compare_exchange", "release",
      "abti_cas_word has one order; end_ult_slow looks at the word again"},
     {"abti_end_ult", "compare_exchange", "failure relaxed", "likewise"},
