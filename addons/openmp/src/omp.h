@@ -158,7 +158,7 @@ struct abtomp_member {
                                              member 0 */
     int place;                            /* that it is bound to, beginning with 1; 0: none */
     struct abtomp_partition partition;    /* the places for its regions */
-    int displayed;                        /* members and policy of the region in which it has displayed where it is */
+    int displayed_num, displayed_policy;  /* members and policy of the region in which it has displayed where it is */
     pthread_t thread;                     /* of each member but 0 */
 } ABTOMP_LINE;
 

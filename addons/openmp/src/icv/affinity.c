@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "icv/places.h"
-#include "kmp/environment.h"
 
 /* ---- A text with what a thread is and where ---------------------------------------------------------------------- */
 
@@ -177,7 +176,7 @@ void abtomp_affinity_display(const struct abtomp_member *me, const char *format)
 {
     char line[1024];
     abtomp_affinity_text(me, line, sizeof(line), format);
-    fprintf(abtomp_kmp_is_asked_for() ? stdout : stderr, "%s\n", line);
+    fprintf(abtomp_env.is_llvm ? stdout : stderr, "%s\n", line);
 }
 
 /* ---- Binding ----------------------------------------------------------------------------------------------------- */
@@ -227,9 +226,9 @@ void abtomp_member_place(struct abtomp_member *me)
         else
             me->place = parent->place;
     }
-    int now = team->num | (policy << 16);
-    if (abtomp_env.displays_affinity && me->displayed != now) {
-        me->displayed = now;
+    if (abtomp_env.displays_affinity && (me->displayed_num != team->num || me->displayed_policy != policy)) {
+        me->displayed_num = team->num;
+        me->displayed_policy = policy;
         abtomp_affinity_display(me, NULL);
     }
 }

@@ -18,11 +18,10 @@ struct levels {
 };
 
 struct abtomp_env abtomp_env = {
-    .icvs = {.thread_limit = INT_MAX, .max_active_levels = 1, .run_sched = ABTOMP_DYNAMIC, .run_chunk = 1},
+    .icvs = {.thread_limit = INT_MAX, .max_active_levels = 1},
     .num_procs = 1,
     .spin_count = -1,
     .shares = true,
-    .affinity_format = "level %L thread %i affinity %A",
 };
 
 /* What is only used by what follows from it. */
@@ -38,6 +37,7 @@ struct variable {
     void *to;
     const char *const *words; /* or NULL; their index is the value */
     int least;
+    const char *text, *llvm_text; /* of its default: by gcc's library and by LLVM's. NULL: it begins as it is */
 };
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -186,14 +186,11 @@ static bool parse_spincount(const struct variable *variable, const char *text)
 
 static const char *const schedules[] = {"?", "static", "dynamic", "guided", "auto", NULL};
 
-/* That a static loop has without one being named. */
-static unsigned static_modifier = ABTOMP_MONOTONIC;
-
 static bool parse_schedule(const struct variable *variable, const char *text)
 {
     static const char *const modifiers[] = {"nonmonotonic", "monotonic", NULL};
     struct abtomp_icvs *icvs = variable->to;
-    int modifier = -1;
+    int modifier = -1; /* none: a static loop is monotonic, but by LLVM's library */
     if (strchr(text, ':') != NULL && ((modifier = read_word(&text, modifiers)) < 0 || *text++ != ':'))
         return false;
     int kind = read_word(&text, schedules);
@@ -209,9 +206,8 @@ static bool parse_schedule(const struct variable *variable, const char *text)
     }
     if (!is_end(text))
         return false;
-    icvs->run_sched = (unsigned)kind | (modifier == 1                           ? ABTOMP_MONOTONIC
-                                        : modifier < 0 && kind == ABTOMP_STATIC ? static_modifier
-                                                                                : 0);
+    bool is_monotonic = modifier == 1 || (modifier < 0 && kind == ABTOMP_STATIC && !abtomp_env.is_llvm);
+    icvs->run_sched = (unsigned)kind | (is_monotonic ? ABTOMP_MONOTONIC : 0);
     icvs->run_chunk = (long)chunk;
     return true;
 }
@@ -355,39 +351,43 @@ static bool parse_tool(const struct variable *variable, const char *text)
 
 /* A variable that is named later has precedence over an older name of the same. */
 static const struct variable variables[] = {
-    {"OMP_DYNAMIC", "true or false", parse_flag, print_flag, &abtomp_env.icvs.dynamic, NULL, 0},
-    {"OMP_NESTED", "true or false", parse_flag, print_flag, &is_nested, NULL, 0},
-    {"OMP_NUM_THREADS", "a list of positive numbers", parse_levels, print_levels, &threads_said, NULL, 0},
+    {"OMP_DYNAMIC", "true or false", parse_flag, print_flag, .to = &abtomp_env.icvs.dynamic},
+    {"OMP_NESTED", "true or false", parse_flag, print_flag, .to = &is_nested},
+    {"OMP_NUM_THREADS", "a list of positive numbers", parse_levels, print_levels, .to = &threads_said},
     {"OMP_SCHEDULE", "[[non]monotonic:]static, dynamic, guided or auto[,chunk]", parse_schedule, print_schedule,
-     &abtomp_env.icvs, NULL, 0},
-    {"OMP_PROC_BIND", "true, false, or a list of primary, close and spread", parse_bind, print_levels, &bind_said,
-     policies, 0},
-    {"GOMP_CPU_AFFINITY", "a list of processors that there are", parse_cpus, NULL, NULL, NULL, 0},
-    {"OMP_PLACES", "a list of places with processors that there are", parse_places, print_places, NULL, NULL, 0},
-    {"GOMP_STACKSIZE", "a size", parse_size, NULL, &abtomp_env.stack_size, NULL, 0},
-    {"OMP_STACKSIZE", "a size", parse_size, print_size, &abtomp_env.stack_size, NULL, 0},
-    {"OMP_WAIT_POLICY", "active or passive", parse_word, print_word, &abtomp_env.wait_policy, waits, 0},
-    {"OMP_THREAD_LIMIT", "a positive number", parse_count, print_count, &abtomp_env.icvs.thread_limit, NULL, 1},
-    {"OMP_MAX_ACTIVE_LEVELS", "a number", parse_count, print_count, &abtomp_env.icvs.max_active_levels, NULL, 0},
-    {"OMP_NUM_TEAMS", "a positive number", parse_count, print_count, &abtomp_env.num_teams, NULL, 1},
-    {"OMP_TEAMS_THREAD_LIMIT", "a positive number", parse_count, print_count, &abtomp_env.teams_thread_limit, NULL, 1},
-    {"OMP_CANCELLATION", "true or false", parse_flag, print_flag, &abtomp_env.cancels, NULL, 0},
-    {"OMP_DEFAULT_DEVICE", "a number", parse_count, print_count, &abtomp_env.icvs.default_device, NULL, 0},
-    {"OMP_MAX_TASK_PRIORITY", "a number", parse_count, print_count, &abtomp_env.max_task_priority, NULL, 0},
-    {"OMP_DISPLAY_AFFINITY", "true or false", parse_flag, print_flag, &abtomp_env.displays_affinity, NULL, 0},
-    {"OMP_AFFINITY_FORMAT", "a text of at most 511 characters", parse_text, print_text, abtomp_env.affinity_format,
-     NULL, sizeof(abtomp_env.affinity_format)},
-    {"OMP_ALLOCATOR", "the name of a predefined allocator", parse_word, print_word, &allocator, allocators, 0},
-    {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, &abtomp_env.target_offload,
-     offloads, 0},
-    {"OMP_DISPLAY_ENV", "true, false or verbose", parse_display, NULL, &display, displays, 0},
-    {"OMP_TOOL", "enabled or disabled", parse_tool, NULL, &is_tool, NULL, 0},
-    {"OMP_TOOL_LIBRARIES", "", parse_nothing, NULL, NULL, NULL, 0},
-    {"OMP_TOOL_VERBOSE_INIT", "", parse_nothing, NULL, NULL, NULL, 0},
-    {"OMP_DEBUG", "enabled or disabled", parse_tool, NULL, &is_debug, NULL, 0},
-    {"GOMP_SPINCOUNT", "a number, or infinity", parse_spincount, print_spincount, &abtomp_env.spin_count, NULL, 0},
-    {"ABT_OMP_NESTED", "t, u or auto", parse_word, print_word, &abtomp_env.nested, nestings, 0},
-    {"ABT_OMP_SHARE", "0 or 1", parse_flag, print_flag, &abtomp_env.shares, NULL, 0},
+     .to = &abtomp_env.icvs, .text = "dynamic", .llvm_text = "static"},
+    {"OMP_PROC_BIND", "true, false, or a list of primary, close and spread", parse_bind, print_levels, .to = &bind_said,
+     .words = policies},
+    {"GOMP_CPU_AFFINITY", "a list of processors that there are", parse_cpus, NULL, .to = NULL},
+    {"OMP_PLACES", "a list of places with processors that there are", parse_places, print_places, .to = NULL},
+    {"GOMP_STACKSIZE", "a size", parse_size, NULL, .to = &abtomp_env.stack_size},
+    {"OMP_STACKSIZE", "a size", parse_size, print_size, .to = &abtomp_env.stack_size},
+    {"OMP_WAIT_POLICY", "active or passive", parse_word, print_word, .to = &abtomp_env.wait_policy, .words = waits},
+    {"OMP_THREAD_LIMIT", "a positive number", parse_count, print_count, .to = &abtomp_env.icvs.thread_limit,
+     .least = 1},
+    {"OMP_MAX_ACTIVE_LEVELS", "a number", parse_count, print_count, .to = &abtomp_env.icvs.max_active_levels},
+    {"OMP_NUM_TEAMS", "a positive number", parse_count, print_count, .to = &abtomp_env.num_teams, .least = 1},
+    {"OMP_TEAMS_THREAD_LIMIT", "a positive number", parse_count, print_count, .to = &abtomp_env.teams_thread_limit,
+     .least = 1},
+    {"OMP_CANCELLATION", "true or false", parse_flag, print_flag, .to = &abtomp_env.cancels},
+    {"OMP_DEFAULT_DEVICE", "a number", parse_count, print_count, .to = &abtomp_env.icvs.default_device},
+    {"OMP_MAX_TASK_PRIORITY", "a number", parse_count, print_count, .to = &abtomp_env.max_task_priority},
+    {"OMP_DISPLAY_AFFINITY", "true or false", parse_flag, print_flag, .to = &abtomp_env.displays_affinity},
+    {"OMP_AFFINITY_FORMAT", "a text of at most 511 characters", parse_text, print_text,
+     .to = abtomp_env.affinity_format, .least = sizeof(abtomp_env.affinity_format),
+     .text = "level %L thread %i affinity %A", .llvm_text = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}"},
+    {"OMP_ALLOCATOR", "the name of a predefined allocator", parse_word, print_word, .to = &allocator,
+     .words = allocators},
+    {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, .to = &abtomp_env.target_offload,
+     .words = offloads},
+    {"OMP_DISPLAY_ENV", "true, false or verbose", parse_display, NULL, .to = &display, .words = displays},
+    {"OMP_TOOL", "enabled or disabled", parse_tool, NULL, .to = &is_tool},
+    {"OMP_TOOL_LIBRARIES", "", parse_nothing, NULL, .to = NULL},
+    {"OMP_TOOL_VERBOSE_INIT", "", parse_nothing, NULL, .to = NULL},
+    {"OMP_DEBUG", "enabled or disabled", parse_tool, NULL, .to = &is_debug},
+    {"GOMP_SPINCOUNT", "a number, or infinity", parse_spincount, print_spincount, .to = &abtomp_env.spin_count},
+    {"ABT_OMP_NESTED", "t, u or auto", parse_word, print_word, .to = &abtomp_env.nested, .words = nestings},
+    {"ABT_OMP_SHARE", "0 or 1", parse_flag, print_flag, .to = &abtomp_env.shares},
 };
 #define NUM_VARIABLES ((int)(sizeof(variables) / sizeof(variables[0])))
 
@@ -402,6 +402,8 @@ static const char *value_of(const char *name)
 static void read_variable(const struct variable *variable)
 {
     const char *text = value_of(variable->name);
+    if (variable->text)
+        (void)variable->parse(variable, abtomp_env.is_llvm ? variable->llvm_text : variable->text);
     if (text != NULL && !variable->parse(variable, text))
         fprintf(stderr, "libabtomp: %s=%.60s is not %s; it is ignored\n", variable->name, text, variable->what);
 }
@@ -451,15 +453,6 @@ static void derive_all(void)
         abtomp_env.relay_width = abtomp_env.nested == ABTOMP_NESTED_AUTO ? (uint64_t)abtomp_env.num_procs : 1;
 }
 
-/* LLVM's loops are static without OMP_SCHEDULE, and its static loops have no modifier. Its tests look at the format. */
-static void set_llvm_defaults(struct abtomp_icvs *icvs)
-{
-    icvs->run_sched = ABTOMP_STATIC;
-    icvs->run_chunk = 0;
-    static_modifier = 0;
-    strcpy(abtomp_env.affinity_format, "OMP: pid %P tid %i thread %n bound to OS proc set {%A}");
-}
-
 /* Which there are is noted before the program can bind the thread that uses OpenMP first. */
 static __attribute__((constructor)) void note_procs(void)
 {
@@ -470,8 +463,7 @@ void abtomp_icv_start(void)
 {
     abtomp_cpus allowed = abtomp_cpus_noted();
     abtomp_env.num_procs = abtomp_cpus_count(&allowed) > 0 ? abtomp_cpus_count(&allowed) : 1;
-    if (abtomp_kmp_is_asked_for())
-        set_llvm_defaults(&abtomp_env.icvs);
+    abtomp_env.is_llvm = abtomp_kmp_is_asked_for();
     for (int i = 0; i < NUM_VARIABLES; i++)
         read_variable(&variables[i]);
     derive_all();

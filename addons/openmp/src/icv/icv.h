@@ -42,6 +42,7 @@ enum { ABTOMP_NESTED_AUTO, ABTOMP_NESTED_THREADS, ABTOMP_NESTED_RELAYS };
 /* What the environment says for the whole program. Constant after abtomp_icv_start, but for what has a function. */
 struct abtomp_env {
     struct abtomp_icvs icvs;                       /* of an initial task */
+    bool is_llvm;                                  /* the program has asked for LLVM's or Intel's library */
     int num_procs;                                 /* processors that the program may use */
     int nested_threads[ABTOMP_LISTED_LEVELS];      /* what OMP_NUM_THREADS says for level 1 and deeper; 0: nothing */
     signed char nested_bind[ABTOMP_LISTED_LEVELS]; /* OMP_PROC_BIND, likewise; -1: nothing */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Variables of LLVM's and Intel's libraries, which are read as the variables of OpenMP that say the same. */
 #include "kmp/environment.h"
+#include "icv/icv.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -120,7 +121,7 @@ const char *abtomp_kmp_value_of(const char *name)
     static char text[MOST];
     for (int i = 0; i < NUM; i++) {
         const char *value = strcmp(variables[i].of, name) == 0 ? getenv(variables[i].name) : NULL;
-        if (value && abtomp_kmp_is_asked_for() && variables[i].translate(value, text))
+        if (value && abtomp_env.is_llvm && variables[i].translate(value, text))
             return text;
     }
     return NULL;
@@ -140,7 +141,7 @@ static bool is_used(const char *setting, size_t length)
 void abtomp_kmp_name_unused(void)
 {
     extern char **environ;
-    if (!abtomp_kmp_is_asked_for())
+    if (!abtomp_env.is_llvm)
         return;
     for (char **each = environ; *each; each++) {
         size_t length = strcspn(*each, "=");

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Whether a program has asked for libomp.so.5 or libiomp5.so, and not for gcc's library. */
+/* Whether a program has asked for libomp.so.5 or libiomp5.so, and not for gcc's library: abtomp_env.is_llvm. */
 bool abtomp_kmp_is_asked_for(void);
 
 /*
