@@ -103,12 +103,8 @@ static void expose_and_steal(int times)
 }
 
 /* The owner makes some, takes one, makes others, and looks until it finds none. */
-static void keeping(int index)
+static void keep(void)
 {
-    if (index > 0) {
-        expose_and_steal(2);
-        return;
-    }
     push(0);
     push(1);
     struct abtomp_task *task = abtomp_deque_pop(&deque, 0, &num_members);
@@ -120,17 +116,32 @@ static void keeping(int index)
 }
 
 /* It makes some of them public itself, and takes them back. */
-static void publishing(int index)
+static void publish(void)
 {
-    if (index > 0) {
-        expose_and_steal(2);
-        return;
-    }
     push(0);
     push(1);
     push(2);
     abtomp_deque_publish(&deque, 1);
     pop_all();
+}
+
+/* The others expose twice. */
+static void act(int index, void (*owner)(void))
+{
+    if (index > 0)
+        expose_and_steal(2);
+    else
+        owner();
+}
+
+static void keeping(int index)
+{
+    act(index, keep);
+}
+
+static void publishing(int index)
+{
+    act(index, publish);
 }
 
 /* There is one task only: the owner, who finds it gone and given back, may not leave it. */
