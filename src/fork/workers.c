@@ -67,12 +67,6 @@ static struct abti_deque *deque_at(struct chunk *chunk, uint32_t i)
     return (struct abti_deque *)(void *)chunk->deques[i];
 }
 
-/* relaxed: who knows the number has got it from somebody who has the deque */
-static struct abti_deque *deque_of_number(uint32_t number)
-{
-    return deque_at(abti_load_relaxed(&workers.chunks[number / CHUNK_DEQUES]), number % CHUNK_DEQUES);
-}
-
 /* --- Sets of deques --- */
 
 static struct deque_sets *sets_of_chunk(struct chunk *chunk)
@@ -186,7 +180,7 @@ void abti_workers_forget(struct abti_deque *mine)
     workers.lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
     workers.free = NULL;
     for (uint32_t i = 0; i < num * CHUNK_DEQUES; i++) {
-        struct abti_deque *deque = deque_of_number(i);
+        struct abti_deque *deque = deque_at(abti_load_relaxed(&workers.chunks[i / CHUNK_DEQUES]), i % CHUNK_DEQUES);
         if (deque == mine)
             continue;
         set_remove(&sets_of(deque)->unasked, deque);

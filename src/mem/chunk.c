@@ -71,18 +71,14 @@ static bool map_thp(struct abti_chunk *chunk, size_t size)
     return chunk->base != NULL;
 }
 
-static bool map_malloc(struct abti_chunk *chunk, size_t size)
-{
-    *chunk = (struct abti_chunk){NULL, size, ABTI_CHUNK_MALLOC};
-    return posix_memalign(&chunk->base, abti_vm_page_size(), size) == 0;
-}
-
 bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
 {
     abti_assert(size > 0 && size % abti_vm_page_size() == 0);
     enum abti_lp_alloc policy = chunk_policy;
-    if (policy == ABTI_LP_MALLOC)
-        return map_malloc(chunk, size);
+    if (policy == ABTI_LP_MALLOC) {
+        *chunk = (struct abti_chunk){NULL, size, ABTI_CHUNK_MALLOC};
+        return posix_memalign(&chunk->base, abti_vm_page_size(), size) == 0;
+    }
     if (!huge)
         return map_normal(chunk, size);
     if (chunk_huge_page > 0 && map_huge(chunk, size))

@@ -153,12 +153,6 @@ int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
     return 0;
 }
 
-static void keep_full(struct abti_cache *cache, struct abti_magazine *magazine)
-{
-    abti_magazine_push(&cache->full, magazine);
-    cache->num_full++;
-}
-
 static struct abti_magazine *take_full(struct abti_cache *cache)
 {
     struct abti_magazine *magazine = abti_magazine_pop(&cache->full);
@@ -313,8 +307,10 @@ void abti_cache_spill(struct abti_cache *cache)
         empty = exchange_full(cache->slab, cache->shelf, other ? other : full);
         full = other ? full : NULL;
     }
-    if (full)
-        keep_full(cache, full);
+    if (full) {
+        abti_magazine_push(&cache->full, full);
+        cache->num_full++;
+    }
     use_magazine(cache, empty);
 }
 

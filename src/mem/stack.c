@@ -108,8 +108,9 @@ static struct abti_stack *stack_known(struct abti_stack *stack)
 }
 
 /* Tells the tools that the stack's memory goes. */
-static void stack_unknown(struct abti_stack *stack)
+static void stack_unknown(void *arg)
 {
+    struct abti_stack *stack = arg;
     if (!abti_annotate_on)
         return;
     abti_stack_forget(stack);
@@ -136,11 +137,6 @@ static void *stack_make(const struct abti_slab_spec *spec, const struct abti_new
     if (stack)
         abti_stack_set_in_place_limit(stack, spec->payload);
     return stack;
-}
-
-static void stack_unmake(void *stack)
-{
-    stack_unknown(stack);
 }
 
 /* A guard by name comes and goes, and so does the base; another one is no memory that could be looked at. */
@@ -207,7 +203,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
         .spares = 1,
         .batch = 4, /* what is in magazines has been touched, a page at least each */
         .retire = stack_retire,
-        .unmake = abti_annotate_on ? stack_unmake : NULL, /* it would touch all of them */
+        .unmake = abti_annotate_on ? stack_unknown : NULL, /* it would touch all of them */
         .payload = size,
         .guard = in_huge_pages ? abti_guard_least_room() : abti_guard_room(),
     };

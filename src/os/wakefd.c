@@ -28,11 +28,6 @@ static int open_pipe(struct abti_wakefd *w)
     return -err;
 }
 
-static bool is_shortage(int err)
-{
-    return err == EMFILE || err == ENFILE || err == ENOMEM;
-}
-
 /* A filter may refuse an eventfd; a pipe needs twice as many descriptors. */
 int abti_wakefd_open(struct abti_wakefd *w)
 {
@@ -40,7 +35,7 @@ int abti_wakefd_open(struct abti_wakefd *w)
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int result = 0;
     if (fd < 0)
-        result = is_shortage(errno) ? -errno : open_pipe(w);
+        result = errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : open_pipe(w);
     else
         w->wait_fd = w->signal_fd = fd;
     abti_annotate_end_private();

@@ -90,12 +90,6 @@ bool abti_stolen_unreserve(struct abti_stolen *box)
     return filled;
 }
 
-/* Notes that a box has got empty, with its lock held. relaxed: as in abti_stolen_fill_locked. */
-static void note_empty(abti_pool *pool, unsigned i)
-{
-    abti_fetch_and_relaxed(&pool->filled, ~stolen_bit(i));
-}
-
 /* Takes a unit out of a box that is locked. NULL: it is empty. */
 static abti_unit *take_from_locked_box(abti_pool *pool, struct abti_stolen *box, unsigned i)
 {
@@ -106,7 +100,7 @@ static abti_unit *take_from_locked_box(abti_pool *pool, struct abti_stolen *box,
     box->takes++;
     abti_store_relaxed(&box->num, num - 1);
     if (num == 1)
-        note_empty(pool, i);
+        abti_fetch_and_relaxed(&pool->filled, ~stolen_bit(i)); /* relaxed: as in abti_stolen_fill_locked */
     return unit;
 }
 

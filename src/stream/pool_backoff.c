@@ -5,17 +5,12 @@
 
 const char abti_pool_backoff_several, abti_pool_backoff_mine;
 
-/* Whether what was seen before may still be there. */
-static bool may_be_still(const void *before, const void *seen)
-{
-    return seen == before ||
-           (seen && before && (seen == &abti_pool_backoff_several || before == &abti_pool_backoff_several));
-}
-
 void abti_pool_backoff_learn(struct abti_pool_backoff *backoff, const void *seen)
 {
     const void *before = backoff->seen;
-    bool still = may_be_still(before, seen);
+    /* What was seen before may still be there. */
+    bool still = seen == before ||
+                 (seen && before && (seen == &abti_pool_backoff_several || before == &abti_pool_backoff_several));
     abti_assert(!before || backoff->looks > 0);
     if (before && !still)
         backoff->misses++;

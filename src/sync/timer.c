@@ -286,13 +286,6 @@ static void move_timer(struct abti_timer *timer, abti_es *to, abti_pool *pool)
         abti_lookout_note(pool, timers);
 }
 
-/* Drops a timer when the last ES ends, and the library with it: a ULT that nobody would run is not woken. */
-static void drop_timer(struct abti_timer *timer)
-{
-    abti_heap_remove(&timer->node);
-    abti_store_release(&timer->timers, NULL); /* release: pairs with the acquire in abti_timer_disarm */
-}
-
 static abti_unit *ult_of(const struct abti_timer *timer)
 {
     return timer->waiter->unit ? timer->waiter->unit : timer->waiter->ult;
@@ -327,12 +320,14 @@ static bool give_away(abti_es *es, bool force)
         last = pool;
         if (!server && !force && has_deadline(timer) && abti_sched_uses(own, pool))
             return false;
-        if (server)
+        if (!server && !abti_es_is_primary(es))
+            server = find_other(es);
+        if (server) {
             move_timer(timer, server, pool);
-        else if (!abti_es_is_primary(es) && (server = find_other(es)) != NULL)
-            move_timer(timer, server, pool);
-        else
-            drop_timer(timer);
+        } else { /* The library ends with the last ES: a ULT that nobody would run is not woken. */
+            abti_heap_remove(node);
+            abti_store_release(&timer->timers, NULL); /* release: pairs with the acquire in abti_timer_disarm */
+        }
     }
     return true;
 }
