@@ -81,22 +81,11 @@ class Tree:
 
 
 # What configure would find on Linux, of what the tests ask for.
-CONFIG = """#define HAVE_STDARG_H 1
-#define HAVE_STDINT_H 1
-#define HAVE_STRING_H 1
-#define HAVE_SYS_RESOURCE_H 1
-#define HAVE_SYS_TIME_H 1
-#define HAVE_UNISTD_H 1
-#define HAVE_LONG_DOUBLE 1
-#define HAVE_LONG_LONG 1
-#define HAVE_FLOAT__COMPLEX 1
-#define HAVE_DOUBLE__COMPLEX 1
-#define HAVE_LONG_DOUBLE__COMPLEX 1
-#define HAVE__BOOL 1
-#define HAVE_GETRUSAGE 1
-#define HAVE_MPI_IO 1
-#define HAVE_MPI_WIN_CREATE 1
+FOUND = """
+    STDARG_H STDINT_H STRING_H SYS_RESOURCE_H SYS_TIME_H UNISTD_H LONG_DOUBLE LONG_LONG FLOAT__COMPLEX
+    DOUBLE__COMPLEX LONG_DOUBLE__COMPLEX _BOOL GETRUSAGE MPI_IO MPI_WIN_CREATE
 """
+CONFIG = "".join(f"#define HAVE_{name} 1\n" for name in FOUND.split())
 
 
 def configure(source, work, build):
