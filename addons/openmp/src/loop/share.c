@@ -105,7 +105,7 @@ static struct abtomp_share *find_later(const struct abtomp_later *later, uint32_
 
 static void later_grow(struct abtomp_later *later)
 {
-    enum { FIRST_ROOM = 16 };
+    enum { FIRST_ROOM = ABTOMP_BUILD_ASSERT ? 1 : 16 };
     struct abtomp_later old = *later;
     later->room = old.room > 0 ? 2 * old.room : FIRST_ROOM;
     later->ring = abtomp_must_have(malloc(later->room * sizeof(later->ring[0])));
