@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Native threads that open regions at the same time, one after another, and after a fork; their teams end with them. */
+#include <dlfcn.h>
+#include <link.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,6 +176,64 @@ static void told(void)
     let_go(holders, 2);
 }
 
+/* -- What threadpoolctl of Python does, which scikit-learn and joblib use -- */
+
+struct openmp {
+    void (*set)(int num);
+    int (*get)(void);
+    int num; /* of loaded files with such a name */
+};
+
+/* It looks for loaded files whose real names begin so, and calls functions of theirs. */
+static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct openmp *openmp = arg;
+    char *path = realpath(info->dlpi_name, NULL);
+    const char *name = path ? strrchr(path, '/') : NULL;
+    (void)size;
+    if (name && strncmp(name, "/libgomp", 8) == 0) {
+        void *library = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+        openmp->set = library ? (void (*)(int))dlsym(library, "omp_set_num_threads") : NULL;
+        openmp->get = library ? (int (*)(void))dlsym(library, "omp_get_max_threads") : NULL;
+        openmp->num++;
+    }
+    free(path);
+    return 0;
+}
+
+/* Sets limits and puts back what was there. Gives how many of the caller's regions had another number of members. */
+static int try_limits(void)
+{
+    struct openmp openmp = {0};
+    (void)dl_iterate_phdr(look_at_file, &openmp);
+    if (openmp.num != 1 || !openmp.set || !openmp.get)
+        return -1;
+    int before = openmp.get(), wrong = 0;
+    for (int limit = 1; limit <= 3; limit++) {
+        openmp.set(limit);
+        wrong += openmp.get() != limit || count_members() != limit;
+    }
+    openmp.set(before);
+    return wrong + (openmp.get() != before) + (count_members() != before);
+}
+
+static void *limit_main(void *arg)
+{
+    *(int *)arg = try_limits();
+    return NULL;
+}
+
+static void limits(void)
+{
+    pthread_t other;
+    int wrong = -1;
+    is_int(try_limits(), 0, "limits of who finds the library by its real name hold");
+    if (pthread_create(&other, NULL, limit_main, &wrong) != 0)
+        bail_out("pthread_create");
+    pthread_join(other, NULL);
+    is_int(wrong, 0, "those of another thread do, too");
+}
+
 static void threadprivate(void)
 {
     int wrong = 0;
@@ -253,6 +315,7 @@ int main(void)
     is_int(run_regions(REGIONS), 0, "the first native thread runs regions");
     many_roots();
     threadprivate();
+    limits();
     detached();
     forks();
     return done_testing();
