@@ -3,7 +3,12 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "emulated.h"
+#include "sanitizers.h"
 #include "tap.h"
 #include "watchdog.h"
 
@@ -96,6 +101,76 @@ static bool pass_on(int num)
     return turn == -1;
 }
 
+/* -- Thousands of members -- */
+
+enum { MANY = UNDER_ASAN || UNDER_TSAN ? 255 : 4095, LATE_US = 50000, MOST_RATIO = 4 };
+
+static pthread_barrier_t meeting;
+
+static double cpu_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void *meet_natively(void *arg)
+{
+    pthread_barrier_wait(&meeting);
+    pthread_barrier_wait(&meeting);
+    return arg;
+}
+
+/* The processor time of that many native threads that meet twice. The caller is late: they sleep. */
+static double cost_natively(void)
+{
+    static pthread_t threads[MANY];
+    double begin = cpu_seconds();
+    pthread_barrier_init(&meeting, NULL, MANY);
+    for (int i = 1; i < MANY; i++)
+        if (pthread_create(&threads[i], NULL, meet_natively, NULL) != 0)
+            bail_out("pthread_create");
+    for (int i = 0; i < 2; i++) {
+        usleep(LATE_US);
+        pthread_barrier_wait(&meeting);
+    }
+    for (int i = 1; i < MANY; i++)
+        pthread_join(threads[i], NULL);
+    return cpu_seconds() - begin;
+}
+
+/* The same of a region. */
+static double cost_by_members(int *members)
+{
+    double begin = cpu_seconds();
+    int num = 0;
+#pragma omp parallel num_threads(MANY) reduction(+ : num)
+    {
+        num++;
+        for (int i = 0; i < 2; i++) {
+            if (omp_get_thread_num() == 0)
+                usleep(LATE_US);
+#pragma omp barrier
+        }
+    }
+    *members = num;
+    return cpu_seconds() - begin;
+}
+
+/* Members beyond the processors do not spin: they take about the time that native threads take, who only sleep. */
+static void many_members(void)
+{
+    if (is_emulated()) {
+        skip(2, "that number of native threads is too much here");
+        return;
+    }
+    int members = 0;
+    double natively = cost_natively(), by_members = cost_by_members(&members);
+    is_int(members, MANY, "a region has thousands of members");
+    ok(by_members < MOST_RATIO * natively, "they take %.0f ms of the processors, native threads %.0f", 1e3 * by_members,
+       1e3 * natively);
+}
+
 int main(void)
 {
     watchdog_begin(0);
@@ -125,5 +200,6 @@ int main(void)
     }
     is_int(sum, 4000, "critical excludes");
     ok(pass_on(4), "members wait for one another by looks of their own");
+    many_members();
     return done_testing();
 }
