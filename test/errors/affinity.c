@@ -2,36 +2,33 @@
 /* ABT_xstream_*cpubind, ABT_xstream_*affinity, where streams are bound to CPUs and where they are not. */
 #include "errors.h"
 
-NULLS(ABT_xstream_set_cpubind, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, ABT_xstream_set_cpubind(h, 0));
-NULLS(ABT_xstream_get_cpubind, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, ABT_xstream_get_cpubind(h, OUT(int)));
-NULLS(ABT_xstream_set_affinity, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, ABT_xstream_set_affinity(h, -1, NULL));
-NULLS(ABT_xstream_get_affinity, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL,
-      ABT_xstream_get_affinity(h, -1, OUT(int), OUT(int)));
+NULLS(ABT_xstream_set_cpubind, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, h, 0);
+NULLS(ABT_xstream_get_cpubind, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, h, OUT(int));
+NULLS(ABT_xstream_set_affinity, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, h, -1, NULL);
+NULLS(ABT_xstream_get_affinity, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, h, -1, OUT(int), OUT(int));
 
-RETURNS(ABT_xstream_set_affinity, ABT_ERR_INV_ARG, INITED, "less than no CPUs",
-        ABT_xstream_set_affinity(world.worker, -1, NULL));
-RETURNS(ABT_xstream_get_affinity, ABT_ERR_INV_ARG, INITED, "room for less than none",
-        ABT_xstream_get_affinity(world.worker, -1, OUT(int), OUT(int)));
+RETURNS(ABT_xstream_set_affinity, ABT_ERR_INV_ARG, INITED, "less than no CPUs", world.worker, -1, NULL);
+RETURNS(ABT_xstream_get_affinity, ABT_ERR_INV_ARG, INITED, "room for less than none", world.worker, -1, OUT(int),
+        OUT(int));
 
-RETURNS(ABT_xstream_set_cpubind, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity",
-        ABT_xstream_set_cpubind(world.worker, 0));
-RETURNS(ABT_xstream_get_cpubind, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity",
-        ABT_xstream_get_cpubind(world.worker, OUT(int)));
-RETURNS(ABT_xstream_set_affinity, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity",
-        ABT_xstream_set_affinity(world.worker, 0, NULL));
-RETURNS(ABT_xstream_get_affinity, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity",
-        ABT_xstream_get_affinity(world.worker, 1, OUT(int), OUT(int)));
+RETURNS(ABT_xstream_set_cpubind, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity", world.worker, 0);
+RETURNS(ABT_xstream_get_cpubind, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity", world.worker,
+        OUT(int));
+RETURNS(ABT_xstream_set_affinity, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity", world.worker, 0,
+        NULL);
+RETURNS(ABT_xstream_get_affinity, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_AFFINITY, "no affinity", world.worker, 1,
+        OUT(int), OUT(int));
 
 RETURNS(ABT_xstream_get_cpubind, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NOT_BOUND, "a stream that is not bound",
-        ABT_xstream_get_cpubind(world.worker, OUT(int)));
+        world.worker, OUT(int));
 
 RETURNS(ABT_xstream_get_affinity, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NOT_BOUND, "a stream that is not bound",
-        ABT_xstream_get_affinity(world.worker, 1, OUT(int), OUT(int)));
+        world.worker, 1, OUT(int), OUT(int));
 
-RETURNS(ABT_xstream_set_cpubind, ABT_ERR_SYS, INITED | ALWAYS | IF_AFFINITY, "the system has no such CPU",
-        ABT_xstream_set_cpubind(world.worker, -1));
+RETURNS(ABT_xstream_set_cpubind, ABT_ERR_SYS, INITED | ALWAYS | IF_AFFINITY, "the system has no such CPU", world.worker,
+        -1);
 RETURNS(ABT_xstream_set_affinity, ABT_ERR_SYS, INITED | ALWAYS | IF_AFFINITY, "the system has no such CPUs",
-        ABT_xstream_set_affinity(world.worker, 2, (int[]){-1, -2}));
+        world.worker, 2, (int[]){-1, -2});
 
 int main(void)
 {

@@ -6,8 +6,9 @@
  * written out: the function, the code, and the callers and conditions, which are names joined by "|".
  *
  *   PROVOKE(function, code, when, how) { ...; return code; }   a provocation of some lines; how: what is wrong, as text
- *   RETURNS(function, code, when, how, call);                  one that is a call
- *   NULLS(function, code, when, null, call);                   the handle h in the call is null, in both its spellings
+ *   RETURNS(function, code, when, how, argument...);           a call of the function with these arguments
+ *   NULLS(function, code, when, null, argument...);            the handle h among them is null, in both its spellings
+ *   GIVES, NULLS_GIVE                                          likewise, with an expression in place of the arguments
  *
  * Out-parameters in a call are made by OUT and its kin, which also say what is to be in them afterwards. After every
  * provocation the library has to work on.
@@ -129,7 +130,7 @@ static inline void add_row(struct row *row)
     }                                                                                                                  \
     static int provoke_##line(struct attempt *a)
 
-#define RETURNS(function, code, when, how, call)                                                                       \
+#define GIVES(function, code, when, how, call)                                                                         \
     ROW(#function, #code, code, when, how, __LINE__)                                                                   \
     {                                                                                                                  \
         (void)a;                                                                                                       \
@@ -137,11 +138,27 @@ static inline void add_row(struct row *row)
     }                                                                                                                  \
     struct row
 
-#define NULLS(function, code, when, null, call)                                                                        \
+#define NULLS_GIVE(function, code, when, null, call)                                                                   \
     ROW(#function, #code, code, (when) | TWICE, #null, __LINE__)                                                       \
     {                                                                                                                  \
         __typeof__(null) h = a->c_null ? NULL : null;                                                                  \
         return call;                                                                                                   \
+    }                                                                                                                  \
+    struct row
+
+#define RETURNS(function, code, when, how, ...)                                                                        \
+    ROW(#function, #code, code, when, how, __LINE__)                                                                   \
+    {                                                                                                                  \
+        (void)a;                                                                                                       \
+        return function(__VA_ARGS__);                                                                                  \
+    }                                                                                                                  \
+    struct row
+
+#define NULLS(function, code, when, null, ...)                                                                         \
+    ROW(#function, #code, code, (when) | TWICE, #null, __LINE__)                                                       \
+    {                                                                                                                  \
+        __typeof__(null) h = a->c_null ? NULL : null;                                                                  \
+        return function(__VA_ARGS__);                                                                                  \
     }                                                                                                                  \
     struct row
 

@@ -2,12 +2,12 @@
 /* ABT_init, ABT_finalize, ABT_initialized. */
 #include "errors.h"
 
-RETURNS(ABT_finalize, ABT_ERR_UNINITIALIZED, UNINITED, "nothing to finalize", ABT_finalize());
+RETURNS(ABT_finalize, ABT_ERR_UNINITIALIZED, UNINITED, "nothing to finalize");
 RETURNS(ABT_finalize, ABT_ERR_INV_XSTREAM, BY_SECONDARY | BY_SCHED | BY_TASKLET2 | BY_EXTERNAL,
-        "the last call, not on the primary ES", ABT_finalize());
-RETURNS(ABT_finalize, ABT_ERR_INV_THREAD, BY_ULT | BY_TASKLET, "the last call, not by the primary ULT", ABT_finalize());
+        "the last call, not on the primary ES");
+RETURNS(ABT_finalize, ABT_ERR_INV_THREAD, BY_ULT | BY_TASKLET, "the last call, not by the primary ULT");
 
-RETURNS(ABT_initialized, ABT_ERR_UNINITIALIZED, UNINITED | ALWAYS, "not initialised", ABT_initialized());
+RETURNS(ABT_initialized, ABT_ERR_UNINITIALIZED, UNINITED | ALWAYS, "not initialised");
 
 /* A refused last call does not count, nor does one that was not the last. */
 PROVOKE(ABT_finalize, ABT_ERR_INV_XSTREAM, BY_SECONDARY | BY_EXTERNAL, "the last call after one that was not the last")

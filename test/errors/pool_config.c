@@ -15,16 +15,15 @@ static void teardown(void)
     must(ABT_pool_config_free(&config));
 }
 
-NULLS(ABT_pool_config_free, ABT_ERR_INV_POOL_CONFIG, INITED, ABT_POOL_CONFIG_NULL,
-      ABT_pool_config_free(IN_OUT(ABT_pool_config, h)));
-NULLS(ABT_pool_config_set, ABT_ERR_INV_POOL_CONFIG, INITED, ABT_POOL_CONFIG_NULL,
-      ABT_pool_config_set(h, 0, (ABT_pool_config_type)77, &(int){1}));
-RETURNS(ABT_pool_config_set, ABT_ERR_INV_ARG, INITED, "no type, for a new entry",
-        ABT_pool_config_set(config, 1, (ABT_pool_config_type)77, &(int){1}));
-NULLS(ABT_pool_config_get, ABT_ERR_INV_POOL_CONFIG, INITED, ABT_POOL_CONFIG_NULL,
-      ABT_pool_config_get(h, 0, OUT(ABT_pool_config_type), OUT(int)));
-RETURNS(ABT_pool_config_get, ABT_ERR_INV_ARG, INITED | ALWAYS, "no such entry",
-        ABT_pool_config_get(config, 1, OUT(ABT_pool_config_type), OUT(int)));
+NULLS(ABT_pool_config_free, ABT_ERR_INV_POOL_CONFIG, INITED, ABT_POOL_CONFIG_NULL, IN_OUT(ABT_pool_config, h));
+NULLS(ABT_pool_config_set, ABT_ERR_INV_POOL_CONFIG, INITED, ABT_POOL_CONFIG_NULL, h, 0, (ABT_pool_config_type)77,
+      &(int){1});
+RETURNS(ABT_pool_config_set, ABT_ERR_INV_ARG, INITED, "no type, for a new entry", config, 1, (ABT_pool_config_type)77,
+        &(int){1});
+NULLS(ABT_pool_config_get, ABT_ERR_INV_POOL_CONFIG, INITED, ABT_POOL_CONFIG_NULL, h, 0, OUT(ABT_pool_config_type),
+      OUT(int));
+RETURNS(ABT_pool_config_get, ABT_ERR_INV_ARG, INITED | ALWAYS, "no such entry", config, 1, OUT(ABT_pool_config_type),
+        OUT(int));
 
 /* An error has not changed the entry. */
 PROVOKE(ABT_pool_config_set, ABT_ERR_INV_ARG, INITED, "no type: the entry stays")
@@ -35,22 +34,14 @@ PROVOKE(ABT_pool_config_set, ABT_ERR_INV_ARG, INITED, "no type: the entry stays"
     return code;
 }
 
-NULLS(ABT_pool_user_def_free, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_free(IN_OUT(ABT_pool_user_def, h)));
-NULLS(ABT_pool_user_def_set_init, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_set_init(h, new_init));
-NULLS(ABT_pool_user_def_set_free, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_set_free(h, new_free));
-NULLS(ABT_pool_user_def_set_get_size, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_set_get_size(h, new_get_size));
-NULLS(ABT_pool_user_def_set_pop_wait, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_set_pop_wait(h, new_pop_wait));
-NULLS(ABT_pool_user_def_set_pop_many, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_set_pop_many(h, new_pop_many));
-NULLS(ABT_pool_user_def_set_push_many, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_set_push_many(h, new_push_many));
-NULLS(ABT_pool_user_def_set_print_all, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL,
-      ABT_pool_user_def_set_print_all(h, NULL));
+NULLS(ABT_pool_user_def_free, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, IN_OUT(ABT_pool_user_def, h));
+NULLS(ABT_pool_user_def_set_init, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, new_init);
+NULLS(ABT_pool_user_def_set_free, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, new_free);
+NULLS(ABT_pool_user_def_set_get_size, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, new_get_size);
+NULLS(ABT_pool_user_def_set_pop_wait, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, new_pop_wait);
+NULLS(ABT_pool_user_def_set_pop_many, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, new_pop_many);
+NULLS(ABT_pool_user_def_set_push_many, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, new_push_many);
+NULLS(ABT_pool_user_def_set_print_all, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, NULL);
 
 int main(void)
 {

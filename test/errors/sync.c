@@ -50,22 +50,19 @@ static void tie_cond(void)
 
 /* --- Mutex --- */
 
-NULLS(ABT_mutex_free, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_free(IN_OUT(ABT_mutex, h)));
-NULLS(ABT_mutex_lock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_lock(h));
-NULLS(ABT_mutex_lock_high, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_lock_high(h));
-NULLS(ABT_mutex_lock_low, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_lock_low(h));
-NULLS(ABT_mutex_trylock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_trylock(h));
-NULLS(ABT_mutex_spinlock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_spinlock(h));
-NULLS(ABT_mutex_unlock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_unlock(h));
-NULLS(ABT_mutex_unlock_se, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_unlock_se(h));
-NULLS(ABT_mutex_unlock_de, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_unlock_de(h));
-NULLS(ABT_mutex_get_attr, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, ABT_mutex_get_attr(h, OUT(ABT_mutex_attr)));
-NULLS(ABT_mutex_attr_free, ABT_ERR_INV_MUTEX_ATTR, ANYTIME, ABT_MUTEX_ATTR_NULL,
-      ABT_mutex_attr_free(IN_OUT(ABT_mutex_attr, h)));
-NULLS(ABT_mutex_attr_set_recursive, ABT_ERR_INV_MUTEX_ATTR, ANYTIME, ABT_MUTEX_ATTR_NULL,
-      ABT_mutex_attr_set_recursive(h, ABT_TRUE));
-NULLS(ABT_mutex_attr_get_recursive, ABT_ERR_INV_MUTEX_ATTR, ANYTIME, ABT_MUTEX_ATTR_NULL,
-      ABT_mutex_attr_get_recursive(h, OUT(ABT_bool)));
+NULLS(ABT_mutex_free, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, IN_OUT(ABT_mutex, h));
+NULLS(ABT_mutex_lock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_lock_high, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_lock_low, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_trylock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_spinlock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_unlock, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_unlock_se, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_unlock_de, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h);
+NULLS(ABT_mutex_get_attr, ABT_ERR_INV_MUTEX, ANYTIME, ABT_MUTEX_NULL, h, OUT(ABT_mutex_attr));
+NULLS(ABT_mutex_attr_free, ABT_ERR_INV_MUTEX_ATTR, ANYTIME, ABT_MUTEX_ATTR_NULL, IN_OUT(ABT_mutex_attr, h));
+NULLS(ABT_mutex_attr_set_recursive, ABT_ERR_INV_MUTEX_ATTR, ANYTIME, ABT_MUTEX_ATTR_NULL, h, ABT_TRUE);
+NULLS(ABT_mutex_attr_get_recursive, ABT_ERR_INV_MUTEX_ATTR, ANYTIME, ABT_MUTEX_ATTR_NULL, h, OUT(ABT_bool));
 
 PROVOKE(ABT_mutex_trylock, ABT_ERR_MUTEX_LOCKED, ANYTIME | ALWAYS, "locked by itself, not recursive")
 {
@@ -103,9 +100,9 @@ PROVOKE(ABT_mutex_trylock, ABT_ERR_MUTEX_LOCKED, INITED | ALWAYS, "recursive, lo
 
 /* --- Condition --- */
 
-NULLS(ABT_cond_free, ABT_ERR_INV_COND, ANYTIME, ABT_COND_NULL, ABT_cond_free(IN_OUT(ABT_cond, h)));
-NULLS(ABT_cond_signal, ABT_ERR_INV_COND, ANYTIME, ABT_COND_NULL, ABT_cond_signal(h));
-NULLS(ABT_cond_broadcast, ABT_ERR_INV_COND, ANYTIME, ABT_COND_NULL, ABT_cond_broadcast(h));
+NULLS(ABT_cond_free, ABT_ERR_INV_COND, ANYTIME, ABT_COND_NULL, IN_OUT(ABT_cond, h));
+NULLS(ABT_cond_signal, ABT_ERR_INV_COND, ANYTIME, ABT_COND_NULL, h);
+NULLS(ABT_cond_broadcast, ABT_ERR_INV_COND, ANYTIME, ABT_COND_NULL, h);
 
 /* A condition that somebody waits for. */
 struct waited {
@@ -170,14 +167,14 @@ PROVOKE(ABT_cond_free, ABT_ERR_COND, ANYTIME | API1, "an external thread waits")
     return code;
 }
 
-NULLS(ABT_cond_wait, ABT_ERR_COND, TASKLETS | API1, ABT_COND_NULL, ABT_cond_wait(h, ABT_MUTEX_NULL));
-RETURNS(ABT_cond_wait, ABT_ERR_COND, TASKLETS | API1, "by a tasklet", ABT_cond_wait(cond, mutex));
-NULLS(ABT_cond_wait, ABT_ERR_INV_COND, ULTS | BY_SCHED | BY_EXTERNAL, ABT_COND_NULL, ABT_cond_wait(h, ABT_MUTEX_NULL));
-NULLS(ABT_cond_wait, ABT_ERR_INV_COND, TASKLETS | API2, ABT_COND_NULL, ABT_cond_wait(h, ABT_MUTEX_NULL));
-NULLS(ABT_cond_wait, ABT_ERR_INV_MUTEX, ULTS | BY_SCHED | BY_EXTERNAL, ABT_MUTEX_NULL, ABT_cond_wait(cond, h));
-NULLS(ABT_cond_wait, ABT_ERR_INV_MUTEX, TASKLETS | API2, ABT_MUTEX_NULL, ABT_cond_wait(cond, h));
-NULLS(ABT_cond_timedwait, ABT_ERR_INV_COND, INITED, ABT_COND_NULL, ABT_cond_timedwait(h, ABT_MUTEX_NULL, &past));
-NULLS(ABT_cond_timedwait, ABT_ERR_INV_MUTEX, INITED, ABT_MUTEX_NULL, ABT_cond_timedwait(cond, h, &past));
+NULLS(ABT_cond_wait, ABT_ERR_COND, TASKLETS | API1, ABT_COND_NULL, h, ABT_MUTEX_NULL);
+RETURNS(ABT_cond_wait, ABT_ERR_COND, TASKLETS | API1, "by a tasklet", cond, mutex);
+NULLS(ABT_cond_wait, ABT_ERR_INV_COND, ULTS | BY_SCHED | BY_EXTERNAL, ABT_COND_NULL, h, ABT_MUTEX_NULL);
+NULLS(ABT_cond_wait, ABT_ERR_INV_COND, TASKLETS | API2, ABT_COND_NULL, h, ABT_MUTEX_NULL);
+NULLS(ABT_cond_wait, ABT_ERR_INV_MUTEX, ULTS | BY_SCHED | BY_EXTERNAL, ABT_MUTEX_NULL, cond, h);
+NULLS(ABT_cond_wait, ABT_ERR_INV_MUTEX, TASKLETS | API2, ABT_MUTEX_NULL, cond, h);
+NULLS(ABT_cond_timedwait, ABT_ERR_INV_COND, INITED, ABT_COND_NULL, h, ABT_MUTEX_NULL, &past);
+NULLS(ABT_cond_timedwait, ABT_ERR_INV_MUTEX, INITED, ABT_MUTEX_NULL, cond, h, &past);
 
 /* The mutex stays locked by an error. */
 static int with_locked(ABT_mutex locked, int (*wait)(ABT_mutex locked))
@@ -202,14 +199,13 @@ static int timedwait_with(ABT_mutex locked)
     return ABT_cond_timedwait(cond, locked, &past);
 }
 
-RETURNS(ABT_cond_wait, ABT_ERR_INV_MUTEX, ULTS | BY_SCHED | BY_EXTERNAL, "another mutex than the first",
-        with_locked(other_mutex, wait_with));
-RETURNS(ABT_cond_wait, ABT_ERR_INV_MUTEX, TASKLETS | API2, "another mutex than the first",
-        with_locked(other_mutex, wait_with));
-RETURNS(ABT_cond_timedwait, ABT_ERR_INV_MUTEX, INITED, "another mutex than the first",
-        with_locked(other_mutex, timedwait_with));
-RETURNS(ABT_cond_timedwait, ABT_ERR_COND_TIMEDOUT, INITED | ALWAYS, "nobody signals",
-        with_locked(mutex, timedwait_with));
+GIVES(ABT_cond_wait, ABT_ERR_INV_MUTEX, ULTS | BY_SCHED | BY_EXTERNAL, "another mutex than the first",
+      with_locked(other_mutex, wait_with));
+GIVES(ABT_cond_wait, ABT_ERR_INV_MUTEX, TASKLETS | API2, "another mutex than the first",
+      with_locked(other_mutex, wait_with));
+GIVES(ABT_cond_timedwait, ABT_ERR_INV_MUTEX, INITED, "another mutex than the first",
+      with_locked(other_mutex, timedwait_with));
+GIVES(ABT_cond_timedwait, ABT_ERR_COND_TIMEDOUT, INITED | ALWAYS, "nobody signals", with_locked(mutex, timedwait_with));
 
 /* Tasklets wait in 2.0: what they wait for is done elsewhere. */
 static void signal_until(void *woken)
@@ -238,12 +234,12 @@ PROVOKE(ABT_cond_wait, ABT_SUCCESS, TASKLETS | API2 | ALWAYS, "by a tasklet")
 
 /* --- Readers-writer lock --- */
 
-NULLS(ABT_rwlock_free, ABT_ERR_INV_RWLOCK, ANYTIME, ABT_RWLOCK_NULL, ABT_rwlock_free(IN_OUT(ABT_rwlock, h)));
-NULLS(ABT_rwlock_rdlock, ABT_ERR_INV_RWLOCK, INITED, ABT_RWLOCK_NULL, ABT_rwlock_rdlock(h));
-NULLS(ABT_rwlock_wrlock, ABT_ERR_INV_RWLOCK, INITED, ABT_RWLOCK_NULL, ABT_rwlock_wrlock(h));
-NULLS(ABT_rwlock_unlock, ABT_ERR_INV_RWLOCK, INITED, ABT_RWLOCK_NULL, ABT_rwlock_unlock(h));
-RETURNS(ABT_rwlock_rdlock, ABT_ERR_RWLOCK, TASKLETS | API1, "by a tasklet", ABT_rwlock_rdlock(rwlock));
-RETURNS(ABT_rwlock_wrlock, ABT_ERR_RWLOCK, TASKLETS | API1, "by a tasklet", ABT_rwlock_wrlock(rwlock));
+NULLS(ABT_rwlock_free, ABT_ERR_INV_RWLOCK, ANYTIME, ABT_RWLOCK_NULL, IN_OUT(ABT_rwlock, h));
+NULLS(ABT_rwlock_rdlock, ABT_ERR_INV_RWLOCK, INITED, ABT_RWLOCK_NULL, h);
+NULLS(ABT_rwlock_wrlock, ABT_ERR_INV_RWLOCK, INITED, ABT_RWLOCK_NULL, h);
+NULLS(ABT_rwlock_unlock, ABT_ERR_INV_RWLOCK, INITED, ABT_RWLOCK_NULL, h);
+RETURNS(ABT_rwlock_rdlock, ABT_ERR_RWLOCK, TASKLETS | API1, "by a tasklet", rwlock);
+RETURNS(ABT_rwlock_wrlock, ABT_ERR_RWLOCK, TASKLETS | API1, "by a tasklet", rwlock);
 
 static int then_unlock(int code)
 {
@@ -251,68 +247,57 @@ static int then_unlock(int code)
     return code;
 }
 
-RETURNS(ABT_rwlock_rdlock, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", then_unlock(ABT_rwlock_rdlock(rwlock)));
-RETURNS(ABT_rwlock_wrlock, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", then_unlock(ABT_rwlock_wrlock(rwlock)));
+GIVES(ABT_rwlock_rdlock, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", then_unlock(ABT_rwlock_rdlock(rwlock)));
+GIVES(ABT_rwlock_wrlock, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", then_unlock(ABT_rwlock_wrlock(rwlock)));
 
 /* --- Eventual --- */
 
-RETURNS(ABT_eventual_create, ABT_ERR_INV_ARG, ANYTIME, "less than no bytes",
-        ABT_eventual_create(-1, OUT(ABT_eventual)));
-NULLS(ABT_eventual_free, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL, ABT_eventual_free(IN_OUT(ABT_eventual, h)));
-NULLS(ABT_eventual_wait, ABT_ERR_INV_EVENTUAL, INITED, ABT_EVENTUAL_NULL, ABT_eventual_wait(h, OUT(void *)));
-RETURNS(ABT_eventual_wait, ABT_ERR_EVENTUAL, TASKLETS | API1, "by a tasklet", ABT_eventual_wait(eventual, OUT(void *)));
-RETURNS(ABT_eventual_wait, ABT_ERR_EVENTUAL, TASKLETS | API1, "by a tasklet, ready",
-        ABT_eventual_wait(ready_eventual, OUT(void *)));
-RETURNS(ABT_eventual_wait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet, ready",
-        ABT_eventual_wait(ready_eventual, OUT_GETS(void *, NULL)));
-NULLS(ABT_eventual_timedwait, ABT_ERR_INV_EVENTUAL, INITED, ABT_EVENTUAL_NULL,
-      ABT_eventual_timedwait(h, OUT(void *), &past));
-RETURNS(ABT_eventual_timedwait, ABT_ERR_EVENTUAL, TASKLETS | API1, "by a tasklet",
-        ABT_eventual_timedwait(ready_eventual, OUT(void *), &past));
-RETURNS(ABT_eventual_timedwait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet, ready",
-        ABT_eventual_timedwait(ready_eventual, OUT_GETS(void *, NULL), &past));
-RETURNS(ABT_eventual_timedwait, ABT_ERR_COND_TIMEDOUT, ULTS | BY_SCHED | BY_EXTERNAL | ALWAYS, "not ready",
-        ABT_eventual_timedwait(eventual, OUT(void *), &past));
-RETURNS(ABT_eventual_timedwait, ABT_ERR_COND_TIMEDOUT, TASKLETS | API2 | ALWAYS, "not ready",
-        ABT_eventual_timedwait(eventual, OUT(void *), &past));
-NULLS(ABT_eventual_test, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL,
-      ABT_eventual_test(h, OUT(void *), OUT(ABT_bool)));
-NULLS(ABT_eventual_set, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL, ABT_eventual_set(h, &past, -1));
-RETURNS(ABT_eventual_set, ABT_ERR_INV_ARG, ANYTIME, "less than no bytes", ABT_eventual_set(eventual, &past, -1));
-RETURNS(ABT_eventual_set, ABT_ERR_INV_EVENTUAL, ANYTIME | API1, "more than it holds",
-        ABT_eventual_set(eventual, &past, sizeof(int) + 1));
+RETURNS(ABT_eventual_create, ABT_ERR_INV_ARG, ANYTIME, "less than no bytes", -1, OUT(ABT_eventual));
+NULLS(ABT_eventual_free, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL, IN_OUT(ABT_eventual, h));
+NULLS(ABT_eventual_wait, ABT_ERR_INV_EVENTUAL, INITED, ABT_EVENTUAL_NULL, h, OUT(void *));
+RETURNS(ABT_eventual_wait, ABT_ERR_EVENTUAL, TASKLETS | API1, "by a tasklet", eventual, OUT(void *));
+RETURNS(ABT_eventual_wait, ABT_ERR_EVENTUAL, TASKLETS | API1, "by a tasklet, ready", ready_eventual, OUT(void *));
+RETURNS(ABT_eventual_wait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet, ready", ready_eventual, OUT_GETS(void *, NULL));
+NULLS(ABT_eventual_timedwait, ABT_ERR_INV_EVENTUAL, INITED, ABT_EVENTUAL_NULL, h, OUT(void *), &past);
+RETURNS(ABT_eventual_timedwait, ABT_ERR_EVENTUAL, TASKLETS | API1, "by a tasklet", ready_eventual, OUT(void *), &past);
+RETURNS(ABT_eventual_timedwait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet, ready", ready_eventual,
+        OUT_GETS(void *, NULL), &past);
+RETURNS(ABT_eventual_timedwait, ABT_ERR_COND_TIMEDOUT, ULTS | BY_SCHED | BY_EXTERNAL | ALWAYS, "not ready", eventual,
+        OUT(void *), &past);
+RETURNS(ABT_eventual_timedwait, ABT_ERR_COND_TIMEDOUT, TASKLETS | API2 | ALWAYS, "not ready", eventual, OUT(void *),
+        &past);
+NULLS(ABT_eventual_test, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL, h, OUT(void *), OUT(ABT_bool));
+NULLS(ABT_eventual_set, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL, h, &past, -1);
+RETURNS(ABT_eventual_set, ABT_ERR_INV_ARG, ANYTIME, "less than no bytes", eventual, &past, -1);
+RETURNS(ABT_eventual_set, ABT_ERR_INV_EVENTUAL, ANYTIME | API1, "more than it holds", eventual, &past, sizeof(int) + 1);
 RETURNS(ABT_eventual_set, ABT_ERR_INV_EVENTUAL, ANYTIME | API1, "something, where it holds nothing and is ready",
-        ABT_eventual_set(ready_eventual, &past, 1));
-RETURNS(ABT_eventual_set, ABT_ERR_INV_ARG, ANYTIME | API2, "more than it holds",
-        ABT_eventual_set(eventual, &past, sizeof(int) + 1));
-RETURNS(ABT_eventual_set, ABT_ERR_EVENTUAL, ANYTIME | ALWAYS, "ready already",
-        ABT_eventual_set(ready_eventual, NULL, 0));
-NULLS(ABT_eventual_reset, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL, ABT_eventual_reset(h));
+        ready_eventual, &past, 1);
+RETURNS(ABT_eventual_set, ABT_ERR_INV_ARG, ANYTIME | API2, "more than it holds", eventual, &past, sizeof(int) + 1);
+RETURNS(ABT_eventual_set, ABT_ERR_EVENTUAL, ANYTIME | ALWAYS, "ready already", ready_eventual, NULL, 0);
+NULLS(ABT_eventual_reset, ABT_ERR_INV_EVENTUAL, ANYTIME, ABT_EVENTUAL_NULL, h);
 
 /* --- Future --- */
 
-NULLS(ABT_future_free, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, ABT_future_free(IN_OUT(ABT_future, h)));
-NULLS(ABT_future_wait, ABT_ERR_INV_FUTURE, INITED, ABT_FUTURE_NULL, ABT_future_wait(h));
-RETURNS(ABT_future_wait, ABT_ERR_FUTURE, TASKLETS | API1, "by a tasklet", ABT_future_wait(future));
-RETURNS(ABT_future_wait, ABT_ERR_FUTURE, TASKLETS | API1, "by a tasklet, full", ABT_future_wait(full_future));
-RETURNS(ABT_future_wait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet, full", ABT_future_wait(full_future));
-NULLS(ABT_future_test, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, ABT_future_test(h, OUT(ABT_bool)));
-NULLS(ABT_future_set, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, ABT_future_set(h, &past));
-RETURNS(ABT_future_set, ABT_ERR_FUTURE, ANYTIME | ALWAYS, "full already", ABT_future_set(full_future, &past));
-RETURNS(ABT_future_set, ABT_ERR_FUTURE, ANYTIME | ALWAYS, "it has no compartment", ABT_future_set(empty_future, &past));
-NULLS(ABT_future_reset, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, ABT_future_reset(h));
+NULLS(ABT_future_free, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, IN_OUT(ABT_future, h));
+NULLS(ABT_future_wait, ABT_ERR_INV_FUTURE, INITED, ABT_FUTURE_NULL, h);
+RETURNS(ABT_future_wait, ABT_ERR_FUTURE, TASKLETS | API1, "by a tasklet", future);
+RETURNS(ABT_future_wait, ABT_ERR_FUTURE, TASKLETS | API1, "by a tasklet, full", full_future);
+RETURNS(ABT_future_wait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet, full", full_future);
+NULLS(ABT_future_test, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, h, OUT(ABT_bool));
+NULLS(ABT_future_set, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, h, &past);
+RETURNS(ABT_future_set, ABT_ERR_FUTURE, ANYTIME | ALWAYS, "full already", full_future, &past);
+RETURNS(ABT_future_set, ABT_ERR_FUTURE, ANYTIME | ALWAYS, "it has no compartment", empty_future, &past);
+NULLS(ABT_future_reset, ABT_ERR_INV_FUTURE, ANYTIME, ABT_FUTURE_NULL, h);
 
 /* --- Barriers --- */
 
-RETURNS(ABT_barrier_create, ABT_ERR_INV_ARG, ANYTIME, "for nobody",
-        ABT_barrier_create(0, OUT_PRESET(ABT_barrier, ABT_BARRIER_NULL)));
-NULLS(ABT_barrier_reinit, ABT_ERR_INV_BARRIER, ANYTIME, ABT_BARRIER_NULL, ABT_barrier_reinit(h, 0));
-NULLS(ABT_barrier_free, ABT_ERR_INV_BARRIER, ANYTIME, ABT_BARRIER_NULL, ABT_barrier_free(IN_OUT(ABT_barrier, h)));
-NULLS(ABT_barrier_wait, ABT_ERR_INV_BARRIER, INITED, ABT_BARRIER_NULL, ABT_barrier_wait(h));
-RETURNS(ABT_barrier_wait, ABT_ERR_BARRIER, TASKLETS | API1, "by a tasklet", ABT_barrier_wait(barrier));
-RETURNS(ABT_barrier_wait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", ABT_barrier_wait(barrier));
-NULLS(ABT_barrier_get_num_waiters, ABT_ERR_INV_BARRIER, ANYTIME, ABT_BARRIER_NULL,
-      ABT_barrier_get_num_waiters(h, OUT(uint32_t)));
+RETURNS(ABT_barrier_create, ABT_ERR_INV_ARG, ANYTIME, "for nobody", 0, OUT_PRESET(ABT_barrier, ABT_BARRIER_NULL));
+NULLS(ABT_barrier_reinit, ABT_ERR_INV_BARRIER, ANYTIME, ABT_BARRIER_NULL, h, 0);
+NULLS(ABT_barrier_free, ABT_ERR_INV_BARRIER, ANYTIME, ABT_BARRIER_NULL, IN_OUT(ABT_barrier, h));
+NULLS(ABT_barrier_wait, ABT_ERR_INV_BARRIER, INITED, ABT_BARRIER_NULL, h);
+RETURNS(ABT_barrier_wait, ABT_ERR_BARRIER, TASKLETS | API1, "by a tasklet", barrier);
+RETURNS(ABT_barrier_wait, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", barrier);
+NULLS(ABT_barrier_get_num_waiters, ABT_ERR_INV_BARRIER, ANYTIME, ABT_BARRIER_NULL, h, OUT(uint32_t));
 
 PROVOKE(ABT_barrier_reinit, ABT_ERR_INV_ARG, ANYTIME, "for nobody")
 {
@@ -322,12 +307,11 @@ PROVOKE(ABT_barrier_reinit, ABT_ERR_INV_ARG, ANYTIME, "for nobody")
     return code;
 }
 
-RETURNS(ABT_xstream_barrier_create, ABT_ERR_INV_ARG, ANYTIME, "for nobody",
-        ABT_xstream_barrier_create(0, OUT_PRESET(ABT_xstream_barrier, ABT_XSTREAM_BARRIER_NULL)));
+RETURNS(ABT_xstream_barrier_create, ABT_ERR_INV_ARG, ANYTIME, "for nobody", 0,
+        OUT_PRESET(ABT_xstream_barrier, ABT_XSTREAM_BARRIER_NULL));
 NULLS(ABT_xstream_barrier_free, ABT_ERR_INV_XSTREAM_BARRIER, ANYTIME, ABT_XSTREAM_BARRIER_NULL,
-      ABT_xstream_barrier_free(IN_OUT(ABT_xstream_barrier, h)));
-NULLS(ABT_xstream_barrier_wait, ABT_ERR_INV_XSTREAM_BARRIER, ANYTIME, ABT_XSTREAM_BARRIER_NULL,
-      ABT_xstream_barrier_wait(h));
+      IN_OUT(ABT_xstream_barrier, h));
+NULLS(ABT_xstream_barrier_wait, ABT_ERR_INV_XSTREAM_BARRIER, ANYTIME, ABT_XSTREAM_BARRIER_NULL, h);
 
 int main(void)
 {

@@ -19,31 +19,26 @@ static void teardown(void)
 
 /* --- Making --- */
 
-RETURNS(ABT_thread_create, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_create(ABT_POOL_NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL,
-                          OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-RETURNS(ABT_thread_create, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised, unnamed",
-        ABT_thread_create(ABT_POOL_NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL));
-NULLS(ABT_thread_create, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL,
-      ABT_thread_create(h, do_nothing, NULL, ABT_THREAD_ATTR_NULL, OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-NULLS(ABT_thread_create, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL,
-      ABT_thread_create(h, do_nothing, NULL, with_stack, NULL));
-RETURNS(ABT_thread_create, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit",
-        ABT_thread_create(world.refusing, do_nothing, NULL, ABT_THREAD_ATTR_NULL,
-                          OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
+RETURNS(ABT_thread_create, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_POOL_NULL, do_nothing, NULL,
+        ABT_THREAD_ATTR_NULL, OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+RETURNS(ABT_thread_create, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised, unnamed", ABT_POOL_NULL, do_nothing, NULL,
+        ABT_THREAD_ATTR_NULL, NULL);
+NULLS(ABT_thread_create, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, h, do_nothing, NULL, ABT_THREAD_ATTR_NULL,
+      OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+NULLS(ABT_thread_create, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, h, do_nothing, NULL, with_stack, NULL);
+RETURNS(ABT_thread_create, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit", world.refusing, do_nothing, NULL,
+        ABT_THREAD_ATTR_NULL, OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
 RETURNS(ABT_thread_create, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit for one with a stack",
-        ABT_thread_create(world.refusing, do_nothing, NULL, with_stack, OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-RETURNS(ABT_thread_create, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit for an unnamed one",
-        ABT_thread_create(world.refusing, do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL));
+        world.refusing, do_nothing, NULL, with_stack, OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+RETURNS(ABT_thread_create, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit for an unnamed one", world.refusing,
+        do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL);
 
-RETURNS(ABT_thread_create_on_xstream, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_create_on_xstream(ABT_XSTREAM_NULL, do_nothing, NULL, ABT_THREAD_ATTR_NULL,
-                                     OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-NULLS(ABT_thread_create_on_xstream, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL,
-      ABT_thread_create_on_xstream(h, do_nothing, NULL, ABT_THREAD_ATTR_NULL, OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-RETURNS(ABT_thread_create_on_xstream, ABT_ERR_OTHER, INITED | ALWAYS, "its pool makes no unit",
-        ABT_thread_create_on_xstream(world.ended, do_nothing, NULL, ABT_THREAD_ATTR_NULL,
-                                     OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
+RETURNS(ABT_thread_create_on_xstream, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_XSTREAM_NULL, do_nothing,
+        NULL, ABT_THREAD_ATTR_NULL, OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+NULLS(ABT_thread_create_on_xstream, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, h, do_nothing, NULL,
+      ABT_THREAD_ATTR_NULL, OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+RETURNS(ABT_thread_create_on_xstream, ABT_ERR_OTHER, INITED | ALWAYS, "its pool makes no unit", world.ended, do_nothing,
+        NULL, ABT_THREAD_ATTR_NULL, OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
 
 PROVOKE(ABT_thread_create_on_xstream, ABT_ERR_INV_XSTREAM, INITED, "an ES without pools")
 {
@@ -55,17 +50,17 @@ PROVOKE(ABT_thread_create_on_xstream, ABT_ERR_INV_XSTREAM, INITED, "an ES withou
     return code;
 }
 
-RETURNS(ABT_thread_create_many, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_create_many(1, (ABT_pool[]){ABT_POOL_NULL}, nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread)));
-RETURNS(ABT_thread_create_many, ABT_ERR_INV_THREAD_ATTR, INITED, "one stack for several",
-        ABT_thread_create_many(2, (ABT_pool[]){world.idle, world.idle}, nothings, NULL, with_stack, OUT(ABT_thread)));
-RETURNS(ABT_thread_create_many, ABT_ERR_INV_THREAD_ATTR, INITED, "one stack for several, nor is there a pool",
-        ABT_thread_create_many(1, (ABT_pool[]){ABT_POOL_NULL}, nothings, NULL, with_stack, OUT(ABT_thread)));
-NULLS(ABT_thread_create_many, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL,
-      ABT_thread_create_many(1, (ABT_pool[]){h}, nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread)));
+RETURNS(ABT_thread_create_many, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", 1, (ABT_pool[]){ABT_POOL_NULL},
+        nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread));
+RETURNS(ABT_thread_create_many, ABT_ERR_INV_THREAD_ATTR, INITED, "one stack for several", 2,
+        (ABT_pool[]){world.idle, world.idle}, nothings, NULL, with_stack, OUT(ABT_thread));
+RETURNS(ABT_thread_create_many, ABT_ERR_INV_THREAD_ATTR, INITED, "one stack for several, nor is there a pool", 1,
+        (ABT_pool[]){ABT_POOL_NULL}, nothings, NULL, with_stack, OUT(ABT_thread));
+NULLS(ABT_thread_create_many, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, 1, (ABT_pool[]){h}, nothings, NULL,
+      ABT_THREAD_ATTR_NULL, OUT(ABT_thread));
 
-RETURNS(ABT_thread_create_many, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit",
-        ABT_thread_create_many(1, (ABT_pool[]){world.refusing}, nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread)));
+RETURNS(ABT_thread_create_many, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit", 1,
+        (ABT_pool[]){world.refusing}, nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread));
 
 /* Those before the error stay. */
 PROVOKE(ABT_thread_create_many, ABT_ERR_INV_POOL, INITED, "the second of two pools")
@@ -83,20 +78,20 @@ PROVOKE(ABT_thread_create_many, ABT_ERR_INV_POOL, INITED, "the second of two poo
 
 /* --- Reviving --- */
 
-NULLS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_revive(ABT_POOL_NULL, do_nothing, NULL, IN_OUT(ABT_thread, h)));
-RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "a ready one",
-        ABT_thread_revive(world.idle, do_nothing, NULL, IN_OUT(ABT_thread, world.ready)));
-RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "a ready tasklet",
-        ABT_thread_revive(world.idle, do_nothing, NULL, IN_OUT(ABT_thread, world.ready_task)));
-RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "a blocked one",
-        ABT_thread_revive(world.idle, do_nothing, NULL, IN_OUT(ABT_thread, world.blocked)));
-RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, ON_ES, "itself",
-        ABT_thread_revive(world.idle, do_nothing, NULL, IN_OUT(ABT_thread, self())));
-RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "the primary ULT, to no pool",
-        ABT_thread_revive(ABT_POOL_NULL, do_nothing, NULL, IN_OUT(ABT_thread, world.primary_ult)));
-NULLS(ABT_thread_revive, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL,
-      ABT_thread_revive(h, do_nothing, NULL, IN_OUT(ABT_thread, world.ended_ult)));
+NULLS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_POOL_NULL, do_nothing, NULL,
+      IN_OUT(ABT_thread, h));
+RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "a ready one", world.idle, do_nothing, NULL,
+        IN_OUT(ABT_thread, world.ready));
+RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "a ready tasklet", world.idle, do_nothing, NULL,
+        IN_OUT(ABT_thread, world.ready_task));
+RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "a blocked one", world.idle, do_nothing, NULL,
+        IN_OUT(ABT_thread, world.blocked));
+RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, ON_ES, "itself", world.idle, do_nothing, NULL,
+        IN_OUT(ABT_thread, self()));
+RETURNS(ABT_thread_revive, ABT_ERR_INV_THREAD, INITED, "the primary ULT, to no pool", ABT_POOL_NULL, do_nothing, NULL,
+        IN_OUT(ABT_thread, world.primary_ult));
+NULLS(ABT_thread_revive, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, h, do_nothing, NULL,
+      IN_OUT(ABT_thread, world.ended_ult));
 
 /* It stays terminated, as it was. */
 static int revive_in_refusing(ABT_thread thread)
@@ -108,57 +103,49 @@ static int revive_in_refusing(ABT_thread thread)
     return state_of(thread) == ABT_THREAD_STATE_TERMINATED && !arg ? code : -1;
 }
 
-RETURNS(ABT_thread_revive, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit",
-        revive_in_refusing(world.ended_ult));
-RETURNS(ABT_thread_revive, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit for a tasklet",
-        revive_in_refusing(world.ended_task));
+GIVES(ABT_thread_revive, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit", revive_in_refusing(world.ended_ult));
+GIVES(ABT_thread_revive, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit for a tasklet",
+      revive_in_refusing(world.ended_task));
 
 /* --- Joining and freeing --- */
 
-RETURNS(ABT_thread_free, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_free(IN_OUT(ABT_thread, ABT_THREAD_NULL)));
-NULLS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_free(IN_OUT(ABT_thread, h)));
-NULLS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, ABT_thread_free(IN_OUT(ABT_thread, h)));
-RETURNS(ABT_thread_free, ABT_ERR_INV_THREAD, ON_ES, "itself", ABT_thread_free(IN_OUT(ABT_thread, self())));
-RETURNS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, "the primary ULT",
-        ABT_thread_free(IN_OUT(ABT_thread, world.primary_ult)));
-RETURNS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, "a main scheduler",
-        ABT_thread_free(IN_OUT(ABT_thread, world.main_ult)));
+RETURNS(ABT_thread_free, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", IN_OUT(ABT_thread, ABT_THREAD_NULL));
+NULLS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, IN_OUT(ABT_thread, h));
+NULLS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, IN_OUT(ABT_thread, h));
+RETURNS(ABT_thread_free, ABT_ERR_INV_THREAD, ON_ES, "itself", IN_OUT(ABT_thread, self()));
+RETURNS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, "the primary ULT", IN_OUT(ABT_thread, world.primary_ult));
+RETURNS(ABT_thread_free, ABT_ERR_INV_THREAD, INITED, "a main scheduler", IN_OUT(ABT_thread, world.main_ult));
 
-NULLS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_join(h));
-NULLS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, ABT_thread_join(h));
-RETURNS(ABT_thread_join, ABT_ERR_INV_THREAD, ON_ES, "itself", ABT_thread_join(self()));
-RETURNS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, "the primary ULT", ABT_thread_join(world.primary_ult));
-RETURNS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, "a main scheduler", ABT_thread_join(world.main_ult));
+NULLS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h);
+NULLS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, h);
+RETURNS(ABT_thread_join, ABT_ERR_INV_THREAD, ON_ES, "itself", self());
+RETURNS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, "the primary ULT", world.primary_ult);
+RETURNS(ABT_thread_join, ABT_ERR_INV_THREAD, INITED, "a main scheduler", world.main_ult);
 
-RETURNS(ABT_thread_free_many, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_free_many(1, IN_OUT(ABT_thread, ABT_THREAD_NULL)));
+RETURNS(ABT_thread_free_many, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", 1,
+        IN_OUT(ABT_thread, ABT_THREAD_NULL));
 
 /* --- Ending --- */
 
-RETURNS(ABT_thread_exit, ABT_ERR_UNINITIALIZED, UNINITED | API1, "not initialised", ABT_thread_exit());
-RETURNS(ABT_thread_exit, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", ABT_thread_exit());
-RETURNS(ABT_thread_exit, ABT_ERR_INV_THREAD, TASKLETS, "by a tasklet", ABT_thread_exit());
-RETURNS(ABT_thread_exit, ABT_ERR_INV_THREAD, BY_PRIMARY, "the primary ULT", ABT_thread_exit());
+RETURNS(ABT_thread_exit, ABT_ERR_UNINITIALIZED, UNINITED | API1, "not initialised");
+RETURNS(ABT_thread_exit, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES");
+RETURNS(ABT_thread_exit, ABT_ERR_INV_THREAD, TASKLETS, "by a tasklet");
+RETURNS(ABT_thread_exit, ABT_ERR_INV_THREAD, BY_PRIMARY, "the primary ULT");
 
-RETURNS(ABT_thread_cancel, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_CANCEL, "no cancellation",
-        ABT_thread_cancel(world.ready));
-NULLS(ABT_thread_cancel, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_CANCEL, ABT_THREAD_NULL, ABT_thread_cancel(h));
-NULLS(ABT_thread_cancel, ABT_ERR_INV_THREAD, INITED | IF_CANCEL, ABT_THREAD_NULL, ABT_thread_cancel(h));
-RETURNS(ABT_thread_cancel, ABT_ERR_INV_THREAD, INITED | IF_CANCEL, "the primary ULT",
-        ABT_thread_cancel(world.primary_ult));
+RETURNS(ABT_thread_cancel, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_CANCEL, "no cancellation", world.ready);
+NULLS(ABT_thread_cancel, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_CANCEL, ABT_THREAD_NULL, h);
+NULLS(ABT_thread_cancel, ABT_ERR_INV_THREAD, INITED | IF_CANCEL, ABT_THREAD_NULL, h);
+RETURNS(ABT_thread_cancel, ABT_ERR_INV_THREAD, INITED | IF_CANCEL, "the primary ULT", world.primary_ult);
 
 /* --- Attributes --- */
 
 RETURNS(ABT_thread_attr_create, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_attr_create(OUT_PRESET(ABT_thread_attr, ABT_THREAD_ATTR_NULL)));
-NULLS(ABT_thread_attr_free, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL,
-      ABT_thread_attr_free(IN_OUT(ABT_thread_attr, h)));
+        OUT_PRESET(ABT_thread_attr, ABT_THREAD_ATTR_NULL));
+NULLS(ABT_thread_attr_free, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL, IN_OUT(ABT_thread_attr, h));
 
-RETURNS(ABT_thread_attr_set_stack, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_attr_set_stack(ABT_THREAD_ATTR_NULL, stack + 1, 4096));
-NULLS(ABT_thread_attr_set_stack, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL,
-      ABT_thread_attr_set_stack(h, stack + 1, 4096));
+RETURNS(ABT_thread_attr_set_stack, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_ATTR_NULL, stack + 1,
+        4096);
+NULLS(ABT_thread_attr_set_stack, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL, h, stack + 1, 4096);
 
 PROVOKE(ABT_thread_attr_set_stack, ABT_ERR_INV_ARG, INITED, "aligned to less than 8 bytes")
 {
@@ -168,22 +155,16 @@ PROVOKE(ABT_thread_attr_set_stack, ABT_ERR_INV_ARG, INITED, "aligned to less tha
     return code;
 }
 
-NULLS(ABT_thread_attr_get_stack, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL,
-      ABT_thread_attr_get_stack(h, OUT(void *), OUT(size_t)));
-RETURNS(ABT_thread_attr_set_stacksize, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_attr_set_stacksize(ABT_THREAD_ATTR_NULL, 4096));
-NULLS(ABT_thread_attr_set_stacksize, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL,
-      ABT_thread_attr_set_stacksize(h, 4096));
-NULLS(ABT_thread_attr_get_stacksize, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL,
-      ABT_thread_attr_get_stacksize(h, OUT(size_t)));
-NULLS(ABT_thread_attr_set_callback, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL,
-      ABT_thread_attr_set_callback(h, NULL, NULL));
-RETURNS(ABT_thread_attr_set_callback, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_MIGRATE, "no migration",
-        ABT_thread_attr_set_callback(with_stack, NULL, NULL));
-NULLS(ABT_thread_attr_set_migratable, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL,
-      ABT_thread_attr_set_migratable(h, ABT_FALSE));
-RETURNS(ABT_thread_attr_set_migratable, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_MIGRATE, "no migration",
-        ABT_thread_attr_set_migratable(with_stack, ABT_FALSE));
+NULLS(ABT_thread_attr_get_stack, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL, h, OUT(void *), OUT(size_t));
+RETURNS(ABT_thread_attr_set_stacksize, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_ATTR_NULL, 4096);
+NULLS(ABT_thread_attr_set_stacksize, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL, h, 4096);
+NULLS(ABT_thread_attr_get_stacksize, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL, h, OUT(size_t));
+NULLS(ABT_thread_attr_set_callback, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL, h, NULL, NULL);
+RETURNS(ABT_thread_attr_set_callback, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_MIGRATE, "no migration", with_stack,
+        NULL, NULL);
+NULLS(ABT_thread_attr_set_migratable, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREAD_ATTR_NULL, h, ABT_FALSE);
+RETURNS(ABT_thread_attr_set_migratable, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_MIGRATE, "no migration", with_stack,
+        ABT_FALSE);
 
 int main(void)
 {

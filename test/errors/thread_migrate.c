@@ -10,96 +10,87 @@ static void called_back(ABT_thread thread, void *arg)
 
 /* --- To a stream --- */
 
-RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_migrate_to_xstream(ABT_THREAD_NULL, ABT_XSTREAM_NULL));
-NULLS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_migrate_to_xstream(h, ABT_XSTREAM_NULL));
-NULLS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL,
-      ABT_thread_migrate_to_xstream(world.pinned, h));
-RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "not migratable",
-        ABT_thread_migrate_to_xstream(world.pinned, world.worker));
+RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_NULL,
+        ABT_XSTREAM_NULL);
+NULLS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, ABT_XSTREAM_NULL);
+NULLS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL, world.pinned, h);
+RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "not migratable", world.pinned,
+        world.worker);
 RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "the primary ULT, to where it is",
-        ABT_thread_migrate_to_xstream(world.primary_ult, world.primary));
-RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "a main scheduler",
-        ABT_thread_migrate_to_xstream(world.main_ult, world.worker));
+        world.primary_ult, world.primary);
+RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "a main scheduler", world.main_ult,
+        world.worker);
 RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_MIGRATION_TARGET, INITED | IF_MIGRATE | ALWAYS, "to where it is",
-        ABT_thread_migrate_to_xstream(world.blocked, world.worker));
+        world.blocked, world.worker);
 RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_MIGRATION_TARGET, INITED | IF_MIGRATE | ALWAYS,
-        "the scheduler offers no pool", ABT_thread_migrate_to_xstream(world.blocked, world.sched_es));
+        "the scheduler offers no pool", world.blocked, world.sched_es);
 RETURNS(ABT_thread_migrate_to_xstream, ABT_ERR_MIGRATION_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration",
-        ABT_thread_migrate_to_xstream(world.ready, world.second));
+        world.ready, world.second);
 
 /* --- To a scheduler --- */
 
-RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_migrate_to_sched(ABT_THREAD_NULL, ABT_SCHED_NULL));
-NULLS(ABT_thread_migrate_to_sched, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_migrate_to_sched(h, ABT_SCHED_NULL));
-NULLS(ABT_thread_migrate_to_sched, ABT_ERR_INV_SCHED, INITED, ABT_SCHED_NULL,
-      ABT_thread_migrate_to_sched(world.pinned, h));
-RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "not migratable",
-        ABT_thread_migrate_to_sched(world.pinned, world.used));
+RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_NULL,
+        ABT_SCHED_NULL);
+NULLS(ABT_thread_migrate_to_sched, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, ABT_SCHED_NULL);
+NULLS(ABT_thread_migrate_to_sched, ABT_ERR_INV_SCHED, INITED, ABT_SCHED_NULL, world.pinned, h);
+RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "not migratable", world.pinned,
+        world.used);
 RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "not migratable, to where it is",
-        ABT_thread_migrate_to_sched(world.pinned, world.unused));
-RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "a main scheduler",
-        ABT_thread_migrate_to_sched(world.main_ult, world.used));
+        world.pinned, world.unused);
+RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "a main scheduler", world.main_ult,
+        world.used);
 RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_MIGRATION_TARGET, INITED | IF_MIGRATE | ALWAYS, "to where it is",
-        ABT_thread_migrate_to_sched(world.blocked, world.used));
+        world.blocked, world.used);
 RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_MIGRATION_TARGET, INITED | IF_MIGRATE | ALWAYS,
-        "the scheduler offers no pool", ABT_thread_migrate_to_sched(world.blocked, world.unused));
-RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_MIGRATION_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration",
-        ABT_thread_migrate_to_sched(world.ready, world.used));
+        "the scheduler offers no pool", world.blocked, world.unused);
+RETURNS(ABT_thread_migrate_to_sched, ABT_ERR_MIGRATION_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration", world.ready,
+        world.used);
 
 /* --- To a pool --- */
 
-RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_migrate_to_pool(ABT_THREAD_NULL, ABT_POOL_NULL));
-NULLS(ABT_thread_migrate_to_pool, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_migrate_to_pool(h, ABT_POOL_NULL));
-NULLS(ABT_thread_migrate_to_pool, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, ABT_thread_migrate_to_pool(world.pinned, h));
+RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_NULL, ABT_POOL_NULL);
+NULLS(ABT_thread_migrate_to_pool, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, ABT_POOL_NULL);
+NULLS(ABT_thread_migrate_to_pool, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, world.pinned, h);
 RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "not migratable, to where it is",
-        ABT_thread_migrate_to_pool(world.pinned, world.idle));
-RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "a main scheduler",
-        ABT_thread_migrate_to_pool(world.main_ult, world.idle));
+        world.pinned, world.idle);
+RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_INV_THREAD, INITED | IF_MIGRATE, "a main scheduler", world.main_ult,
+        world.idle);
 RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_MIGRATION_TARGET, INITED | IF_MIGRATE | ALWAYS, "to where it is",
-        ABT_thread_migrate_to_pool(world.ready, world.idle));
-RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_MIGRATION_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration",
-        ABT_thread_migrate_to_pool(world.ready, world.worker_pool));
+        world.ready, world.idle);
+RETURNS(ABT_thread_migrate_to_pool, ABT_ERR_MIGRATION_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration", world.ready,
+        world.worker_pool);
 
 /* --- To anywhere --- */
 
-RETURNS(ABT_thread_migrate, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_thread_migrate(ABT_THREAD_NULL));
-NULLS(ABT_thread_migrate, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_migrate(h));
+RETURNS(ABT_thread_migrate, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_NULL);
+NULLS(ABT_thread_migrate, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h);
 RETURNS(ABT_thread_migrate, ABT_ERR_MIGRATION_NA, BY_PRIMARY | BY_ULT | BY_TASKLET | BY_EXTERNAL | IF_ALONE | ALWAYS,
-        "there is no other ES", ABT_thread_migrate(world.blocked));
-RETURNS(ABT_thread_migrate, ABT_ERR_MIGRATION_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration",
-        ABT_thread_migrate(world.ready));
+        "there is no other ES", world.blocked);
+RETURNS(ABT_thread_migrate, ABT_ERR_MIGRATION_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration", world.ready);
 
 /* --- What a unit says about it --- */
 
-RETURNS(ABT_thread_set_callback, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_set_callback(ABT_THREAD_NULL, called_back, NULL));
-NULLS(ABT_thread_set_callback, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_set_callback(h, called_back, NULL));
-RETURNS(ABT_thread_set_callback, ABT_ERR_FEATURE_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration",
-        ABT_thread_set_callback(world.ready, called_back, NULL));
+RETURNS(ABT_thread_set_callback, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_NULL, called_back,
+        NULL);
+NULLS(ABT_thread_set_callback, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, called_back, NULL);
+RETURNS(ABT_thread_set_callback, ABT_ERR_FEATURE_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration", world.ready,
+        called_back, NULL);
 
-NULLS(ABT_thread_set_migratable, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_set_migratable(h, ABT_FALSE));
-RETURNS(ABT_thread_set_migratable, ABT_ERR_FEATURE_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration",
-        ABT_thread_set_migratable(world.ready, ABT_FALSE));
+NULLS(ABT_thread_set_migratable, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, ABT_FALSE);
+RETURNS(ABT_thread_set_migratable, ABT_ERR_FEATURE_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration", world.ready,
+        ABT_FALSE);
 RETURNS(ABT_thread_set_migratable, ABT_SUCCESS, INITED | API1 | IF_MIGRATE, "ignored for the primary ULT",
-        ABT_thread_set_migratable(world.primary_ult, ABT_TRUE));
+        world.primary_ult, ABT_TRUE);
 RETURNS(ABT_thread_set_migratable, ABT_SUCCESS, INITED | API1 | IF_MIGRATE, "ignored for a main scheduler",
-        ABT_thread_set_migratable(world.main_ult, ABT_TRUE));
-RETURNS(ABT_thread_set_migratable, ABT_ERR_INV_THREAD, INITED | API2 | IF_MIGRATE, "the primary ULT",
-        ABT_thread_set_migratable(world.primary_ult, ABT_TRUE));
-RETURNS(ABT_thread_set_migratable, ABT_ERR_INV_THREAD, INITED | API2 | IF_MIGRATE, "a main scheduler",
-        ABT_thread_set_migratable(world.main_ult, ABT_TRUE));
+        world.main_ult, ABT_TRUE);
+RETURNS(ABT_thread_set_migratable, ABT_ERR_INV_THREAD, INITED | API2 | IF_MIGRATE, "the primary ULT", world.primary_ult,
+        ABT_TRUE);
+RETURNS(ABT_thread_set_migratable, ABT_ERR_INV_THREAD, INITED | API2 | IF_MIGRATE, "a main scheduler", world.main_ult,
+        ABT_TRUE);
 
-NULLS(ABT_thread_is_migratable, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_is_migratable(h, OUT(ABT_bool)));
-RETURNS(ABT_thread_is_migratable, ABT_ERR_FEATURE_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration",
-        ABT_thread_is_migratable(world.ready, OUT(ABT_bool)));
+NULLS(ABT_thread_is_migratable, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_bool));
+RETURNS(ABT_thread_is_migratable, ABT_ERR_FEATURE_NA, INITED | IF_NO_MIGRATE | ALWAYS, "no migration", world.ready,
+        OUT(ABT_bool));
 
 int main(void)
 {

@@ -17,12 +17,10 @@ static void teardown(void)
 /* --- The caller --- */
 
 RETURNS(ABT_thread_self, ABT_ERR_UNINITIALIZED, UNINITED | API1, "not initialised",
-        ABT_thread_self(OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-RETURNS(ABT_thread_self, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES",
-        ABT_thread_self(OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-RETURNS(ABT_thread_self, ABT_ERR_INV_THREAD, TASKLETS | API1, "by a tasklet",
-        ABT_thread_self(OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
-RETURNS(ABT_thread_self, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", ABT_thread_self(OUT_GETS(ABT_thread, self())));
+        OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+RETURNS(ABT_thread_self, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+RETURNS(ABT_thread_self, ABT_ERR_INV_THREAD, TASKLETS | API1, "by a tasklet", OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+RETURNS(ABT_thread_self, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", OUT_GETS(ABT_thread, self()));
 
 static ABT_unit_id own_id(void)
 {
@@ -32,41 +30,32 @@ static ABT_unit_id own_id(void)
     return id;
 }
 
-RETURNS(ABT_thread_self_id, ABT_ERR_UNINITIALIZED, UNINITED | API1, "not initialised",
-        ABT_thread_self_id(OUT(ABT_unit_id)));
-RETURNS(ABT_thread_self_id, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", ABT_thread_self_id(OUT(ABT_unit_id)));
-RETURNS(ABT_thread_self_id, ABT_ERR_INV_THREAD, TASKLETS | API1, "by a tasklet", ABT_thread_self_id(OUT(ABT_unit_id)));
-RETURNS(ABT_thread_self_id, ABT_SUCCESS, TASKLETS | API2, "by a tasklet",
-        ABT_thread_self_id(OUT_GETS(ABT_unit_id, own_id())));
+RETURNS(ABT_thread_self_id, ABT_ERR_UNINITIALIZED, UNINITED | API1, "not initialised", OUT(ABT_unit_id));
+RETURNS(ABT_thread_self_id, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", OUT(ABT_unit_id));
+RETURNS(ABT_thread_self_id, ABT_ERR_INV_THREAD, TASKLETS | API1, "by a tasklet", OUT(ABT_unit_id));
+RETURNS(ABT_thread_self_id, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", OUT_GETS(ABT_unit_id, own_id()));
 
 /* --- Null handles --- */
 
-NULLS(ABT_thread_get_last_xstream, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_get_last_xstream(h, OUT(ABT_xstream)));
-NULLS(ABT_thread_get_state, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_get_state(h, OUT(ABT_thread_state)));
-NULLS(ABT_thread_get_last_pool, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_get_last_pool(h, OUT(ABT_pool)));
-NULLS(ABT_thread_get_last_pool_id, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_get_last_pool_id(h, OUT(int)));
-NULLS(ABT_thread_get_unit, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_get_unit(h, OUT(ABT_unit)));
-NULLS(ABT_thread_is_primary, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_is_primary(h, OUT(ABT_bool)));
-NULLS(ABT_thread_is_unnamed, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_is_unnamed(h, OUT(ABT_bool)));
-NULLS(ABT_task_is_unnamed, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, ABT_task_is_unnamed(h, OUT(ABT_bool)));
-NULLS(ABT_thread_get_stacksize, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_get_stacksize(h, OUT(size_t)));
-NULLS(ABT_thread_get_stack, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_get_stack(h, OUT(void *), OUT(size_t)));
-NULLS(ABT_thread_get_id, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_get_id(h, OUT(ABT_unit_id)));
-NULLS(ABT_thread_set_arg, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_set_arg(h, &key));
-NULLS(ABT_thread_get_arg, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_get_arg(h, OUT(void *)));
+NULLS(ABT_thread_get_last_xstream, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_xstream));
+NULLS(ABT_thread_get_state, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_thread_state));
+NULLS(ABT_thread_get_last_pool, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_pool));
+NULLS(ABT_thread_get_last_pool_id, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(int));
+NULLS(ABT_thread_get_unit, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_unit));
+NULLS(ABT_thread_is_primary, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_bool));
+NULLS(ABT_thread_is_unnamed, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_bool));
+NULLS(ABT_task_is_unnamed, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, h, OUT(ABT_bool));
+NULLS(ABT_thread_get_stacksize, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(size_t));
+NULLS(ABT_thread_get_stack, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(void *), OUT(size_t));
+NULLS(ABT_thread_get_id, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_unit_id));
+NULLS(ABT_thread_set_arg, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, &key);
+NULLS(ABT_thread_get_arg, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(void *));
 
 typedef void (*unit_func)(void *);
-NULLS(ABT_thread_get_thread_func, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_get_thread_func(h, OUT(unit_func)));
+NULLS(ABT_thread_get_thread_func, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(unit_func));
 
-NULLS(ABT_thread_get_attr, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, ABT_thread_get_attr(h, OUT(ABT_thread_attr)));
-RETURNS(ABT_thread_get_attr, ABT_ERR_INV_THREAD, INITED | API1, "a tasklet",
-        ABT_thread_get_attr(world.ended_task, OUT(ABT_thread_attr)));
+NULLS(ABT_thread_get_attr, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, OUT(ABT_thread_attr));
+RETURNS(ABT_thread_get_attr, ABT_ERR_INV_THREAD, INITED | API1, "a tasklet", world.ended_task, OUT(ABT_thread_attr));
 
 PROVOKE(ABT_thread_get_attr, ABT_SUCCESS, INITED | API2, "a tasklet: no stack")
 {
@@ -80,32 +69,25 @@ PROVOKE(ABT_thread_get_attr, ABT_SUCCESS, INITED | API2, "a tasklet: no stack")
 
 /* --- Specific data --- */
 
-RETURNS(ABT_thread_set_specific, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_thread_set_specific(ABT_THREAD_NULL, ABT_KEY_NULL, NULL));
-NULLS(ABT_thread_set_specific, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_set_specific(h, ABT_KEY_NULL, NULL));
-NULLS(ABT_thread_set_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL, ABT_thread_set_specific(world.ready, h, &key));
-RETURNS(ABT_task_set_specific, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
-        ABT_task_set_specific(ABT_TASK_NULL, ABT_KEY_NULL, NULL));
-NULLS(ABT_task_set_specific, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, ABT_task_set_specific(h, key, NULL));
-NULLS(ABT_task_set_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL, ABT_task_set_specific(world.ready_task, h, &key));
+RETURNS(ABT_thread_set_specific, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_THREAD_NULL, ABT_KEY_NULL,
+        NULL);
+NULLS(ABT_thread_set_specific, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, ABT_KEY_NULL, NULL);
+NULLS(ABT_thread_set_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL, world.ready, h, &key);
+RETURNS(ABT_task_set_specific, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", ABT_TASK_NULL, ABT_KEY_NULL, NULL);
+NULLS(ABT_task_set_specific, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, h, key, NULL);
+NULLS(ABT_task_set_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL, world.ready_task, h, &key);
 
-NULLS(ABT_thread_get_specific, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_get_specific(h, ABT_KEY_NULL, OUT(void *)));
-NULLS(ABT_thread_get_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL,
-      ABT_thread_get_specific(world.ready, h, OUT(void *)));
-NULLS(ABT_task_get_specific, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, ABT_task_get_specific(h, key, OUT(void *)));
-NULLS(ABT_task_get_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL,
-      ABT_task_get_specific(world.ready_task, h, OUT(void *)));
+NULLS(ABT_thread_get_specific, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, ABT_KEY_NULL, OUT(void *));
+NULLS(ABT_thread_get_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL, world.ready, h, OUT(void *));
+NULLS(ABT_task_get_specific, ABT_ERR_INV_THREAD, INITED, ABT_TASK_NULL, h, key, OUT(void *));
+NULLS(ABT_task_get_specific, ABT_ERR_INV_KEY, INITED, ABT_KEY_NULL, world.ready_task, h, OUT(void *));
 
 /* --- The pool --- */
 
-NULLS(ABT_thread_set_associated_pool, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL,
-      ABT_thread_set_associated_pool(h, ABT_POOL_NULL));
-NULLS(ABT_thread_set_associated_pool, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL,
-      ABT_thread_set_associated_pool(world.ended_ult, h));
-RETURNS(ABT_thread_set_associated_pool, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit",
-        ABT_thread_set_associated_pool(world.ended_ult, world.refusing));
+NULLS(ABT_thread_set_associated_pool, ABT_ERR_INV_THREAD, INITED, ABT_THREAD_NULL, h, ABT_POOL_NULL);
+NULLS(ABT_thread_set_associated_pool, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, world.ended_ult, h);
+RETURNS(ABT_thread_set_associated_pool, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit", world.ended_ult,
+        world.refusing);
 
 /* A blocked one goes on counting where it was. */
 PROVOKE(ABT_thread_set_associated_pool, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit for a blocked one")

@@ -12,14 +12,14 @@ static void called_back(ABT_thread thread, ABT_xstream xstream, uint64_t event, 
 }
 
 RETURNS(ABT_tool_register_thread_callback, ABT_ERR_FEATURE_NA, ANYTIME | IF_NO_TOOL | ALWAYS, "no tool interface",
-        ABT_tool_register_thread_callback(called_back, ABT_TOOL_EVENT_THREAD_ALL, NULL));
-RETURNS(ABT_tool_register_thread_callback, ABT_ERR_UNINITIALIZED, UNINITED | IF_TOOL, "not initialised",
-        ABT_tool_register_thread_callback(called_back, ABT_TOOL_EVENT_THREAD_ALL, NULL));
+        called_back, ABT_TOOL_EVENT_THREAD_ALL, NULL);
+RETURNS(ABT_tool_register_thread_callback, ABT_ERR_UNINITIALIZED, UNINITED | IF_TOOL, "not initialised", called_back,
+        ABT_TOOL_EVENT_THREAD_ALL, NULL);
 
-NULLS(ABT_tool_query_thread, ABT_ERR_FEATURE_NA, INITED | IF_NO_TOOL | ALWAYS, ABT_TOOL_CONTEXT_NULL,
-      ABT_tool_query_thread(h, ABT_TOOL_EVENT_THREAD_RUN, ABT_TOOL_QUERY_KIND_POOL, OUT(ABT_pool)));
-NULLS(ABT_tool_query_thread, ABT_ERR_INV_TOOL_CONTEXT, INITED | IF_TOOL, ABT_TOOL_CONTEXT_NULL,
-      ABT_tool_query_thread(h, ABT_TOOL_EVENT_THREAD_RUN, (ABT_tool_query_kind)99, OUT(ABT_pool)));
+NULLS(ABT_tool_query_thread, ABT_ERR_FEATURE_NA, INITED | IF_NO_TOOL | ALWAYS, ABT_TOOL_CONTEXT_NULL, h,
+      ABT_TOOL_EVENT_THREAD_RUN, ABT_TOOL_QUERY_KIND_POOL, OUT(ABT_pool));
+NULLS(ABT_tool_query_thread, ABT_ERR_INV_TOOL_CONTEXT, INITED | IF_TOOL, ABT_TOOL_CONTEXT_NULL, h,
+      ABT_TOOL_EVENT_THREAD_RUN, (ABT_tool_query_kind)99, OUT(ABT_pool));
 
 /* A query from the callback that tells of a creation by the caller. */
 struct query {
@@ -50,10 +50,10 @@ static int code_of_query(ABT_tool_query_kind kind, void *val)
     return query.code;
 }
 
-RETURNS(ABT_tool_query_thread, ABT_ERR_OTHER, INITED | IF_TOOL, "no kind",
-        code_of_query((ABT_tool_query_kind)99, OUT(ABT_pool)));
-RETURNS(ABT_tool_query_thread, ABT_ERR_OTHER, INITED | IF_TOOL, "less than a kind",
-        code_of_query((ABT_tool_query_kind)-1, OUT(ABT_pool)));
+GIVES(ABT_tool_query_thread, ABT_ERR_OTHER, INITED | IF_TOOL, "no kind",
+      code_of_query((ABT_tool_query_kind)99, OUT(ABT_pool)));
+GIVES(ABT_tool_query_thread, ABT_ERR_OTHER, INITED | IF_TOOL, "less than a kind",
+      code_of_query((ABT_tool_query_kind)-1, OUT(ABT_pool)));
 
 int main(void)
 {
