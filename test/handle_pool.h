@@ -344,12 +344,6 @@ static inline void handle_pool_end(struct handle_pool *hp)
 
 /* --- A scheduler of the user's with a loop of its own over all its pools --- */
 
-static inline int handle_sched_init(ABT_sched sched, ABT_sched_config config)
-{
-    (void)sched, (void)config;
-    return ABT_SUCCESS;
-}
-
 static inline void handle_sched_run(ABT_sched sched)
 {
     enum { MOST_POOLS = 8, EVENTS_EVERY = 8 };
@@ -375,7 +369,7 @@ static inline void handle_sched_run(ABT_sched sched)
 
 static inline ABT_sched handle_sched(int num, ABT_pool *pools)
 {
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = handle_sched_init, .run = handle_sched_run};
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = sched_is_ready, .run = handle_sched_run};
     ABT_sched_config config;
     ABT_sched sched = ABT_SCHED_NULL;
 

@@ -3,6 +3,7 @@
 #ifndef TEST_MUST_H
 #define TEST_MUST_H
 
+#include <stdatomic.h>
 #include <time.h>
 
 #include "abt.h"
@@ -73,6 +74,99 @@ static inline void need_checks(void)
 {
     if (ABT_NULL)
         skip_all("arguments and callers are not checked");
+}
+
+/* --- What units do, where it is all the same --- */
+
+static inline void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+static inline void count_up(void *counter)
+{
+    atomic_fetch_add((atomic_int *)counter, 1);
+}
+
+static inline void unit_yields(void *arg)
+{
+    (void)arg;
+    must(ABT_self_yield());
+}
+
+static inline void unit_suspends(void *arg)
+{
+    (void)arg;
+    must(ABT_self_suspend());
+}
+
+/* --- Callbacks that do no more than they have to: of a scheduler, of a pool of work units, of a driver --- */
+
+static inline int sched_is_ready(ABT_sched sched, ABT_sched_config config)
+{
+    (void)sched, (void)config;
+    return ABT_SUCCESS;
+}
+
+static inline int sched_is_left(ABT_sched sched)
+{
+    (void)sched;
+    return ABT_SUCCESS;
+}
+
+static inline ABT_unit unit_as_handle(ABT_pool pool, ABT_thread thread)
+{
+    (void)pool;
+    return (ABT_unit)thread;
+}
+
+static inline void leave_unit(ABT_pool pool, ABT_unit unit)
+{
+    (void)pool, (void)unit;
+}
+
+static inline ABT_bool find_nothing(void *data, ABT_bool about_to_sleep)
+{
+    (void)data, (void)about_to_sleep;
+    return ABT_FALSE;
+}
+
+/* --- What has to be known --- */
+
+static inline int own_rank(void)
+{
+    int rank = -1;
+    must(ABT_self_get_xstream_rank(&rank));
+    return rank;
+}
+
+/* The first pool of the caller's stream. */
+static inline ABT_pool main_pool(void)
+{
+    ABT_xstream es;
+    ABT_pool pool;
+    must(ABT_self_get_xstream(&es));
+    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    return pool;
+}
+
+static inline ABT_unit unit_of(ABT_thread thread)
+{
+    ABT_unit unit = ABT_UNIT_NULL;
+    must(ABT_thread_get_unit(thread, &unit));
+    return unit;
+}
+
+static inline ABT_thread_state state_of(ABT_thread thread)
+{
+    ABT_thread_state state = (ABT_thread_state)-1;
+    must(ABT_thread_get_state(thread, &state));
+    return state;
+}
+
+static inline bool is_blocked(ABT_thread thread)
+{
+    return state_of(thread) == ABT_THREAD_STATE_BLOCKED;
 }
 
 static inline double clock_seconds(clockid_t clock)

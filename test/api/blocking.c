@@ -50,14 +50,6 @@ static void let_end(struct region *r)
     pthread_mutex_unlock(&r->mutex);
 }
 
-static int own_rank(void)
-{
-    int rank = -1;
-
-    must(ABT_self_get_xstream_rank(&rank));
-    return rank;
-}
-
 static void be_in_region(void *arg)
 {
     struct region *r = arg;
@@ -276,22 +268,9 @@ static void finalize_with_region(void)
 
 /* --- A scheduler of the user's --- */
 
-static int sched_init(ABT_sched sched, ABT_sched_config config)
-{
-    (void)sched;
-    (void)config;
-    return ABT_SUCCESS;
-}
-
-static int sched_free(ABT_sched sched)
-{
-    (void)sched;
-    return ABT_SUCCESS;
-}
-
 static void on_user_sched(void)
 {
-    ABT_sched_def def = {ABT_SCHED_TYPE_ULT, sched_init, run_parking, sched_free, NULL};
+    ABT_sched_def def = {ABT_SCHED_TYPE_ULT, sched_is_ready, run_parking, sched_is_left, NULL};
     ABT_sched sched;
     ABT_pool pool;
     ABT_xstream stream;

@@ -192,14 +192,6 @@ static inline void call_as_each(void (*func)(enum caller who, void *arg), void *
 
 /* --- Work units --- */
 
-static inline ABT_thread_state state_of(ABT_thread thread)
-{
-    ABT_thread_state state = (ABT_thread_state)-1;
-
-    must(ABT_thread_get_state(thread, &state));
-    return state;
-}
-
 static inline ABT_pool last_pool_of(ABT_thread thread)
 {
     ABT_pool pool = ABT_POOL_NULL;
@@ -291,17 +283,6 @@ static inline void run_until_stop(ABT_sched sched)
     do
         run_next(first_pool_of(sched));
     while (!is_last_turn(sched));
-}
-
-/* Functions for units. */
-static inline void do_nothing(void *arg)
-{
-    (void)arg;
-}
-
-static inline void count_up(void *counter)
-{
-    atomic_fetch_add((atomic_int *)counter, 1);
 }
 
 /* Blocks until it is resumed. */

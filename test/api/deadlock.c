@@ -404,12 +404,6 @@ static void other_stream(void)
     run_many(2, wait_for_eventual);
 }
 
-static int own_init(ABT_sched sched, ABT_sched_config config)
-{
-    (void)sched, (void)config;
-    return ABT_SUCCESS;
-}
-
 /* It never sleeps. */
 static void own_run(ABT_sched sched)
 {
@@ -428,17 +422,11 @@ static void own_run(ABT_sched sched)
     } while (!stop);
 }
 
-static int own_free(ABT_sched sched)
-{
-    (void)sched;
-    return ABT_SUCCESS;
-}
-
 static void own_scheduler(void)
 {
     ABT_xstream es;
     ABT_sched sched;
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = own_init, .run = own_run, .free = own_free};
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = sched_is_ready, .run = own_run, .free = sched_is_left};
 
     begin();
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));

@@ -61,12 +61,6 @@ static void wait_in_poll(void *arg, int fd, int64_t deadline)
     count_up(&loop->returns);
 }
 
-static ABT_bool find_nothing(void *data, ABT_bool about_to_sleep)
-{
-    (void)data, (void)about_to_sleep;
-    return ABT_FALSE;
-}
-
 static void begin_loop(ABT_xstream es, struct loop *loop)
 {
     const ABTX_driver_ops ops = {.poll = find_nothing, .wait = wait_in_poll, .any_thread = ABT_TRUE};

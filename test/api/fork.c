@@ -128,12 +128,6 @@ static void end_child(void)
     _exit(good ? 0 : 1);
 }
 
-static void yield_once(void *arg)
-{
-    (void)arg;
-    must(ABT_self_yield());
-}
-
 /* Keeps the streams busy, and their locks taken now and then. */
 static _Atomic(bool) busy;
 
@@ -144,7 +138,7 @@ static void create_all_the_time(void *arg)
     while (busy) {
         ABT_thread threads[8];
         for (int i = 0; i < 8; i++)
-            must(ABT_thread_create(pool, yield_once, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+            must(ABT_thread_create(pool, unit_yields, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
         must(ABT_thread_free_many(8, threads));
     }
 }
@@ -250,7 +244,7 @@ static void test_units(void)
     await(forked, RETURNS, "so it does in place");
     ABT_thread row[2];
     for (int i = 0; i < 2; i++)
-        must(ABT_thread_create(mine, i ? fork_and_return : yield_once, NULL, ABT_THREAD_ATTR_NULL, &row[i]));
+        must(ABT_thread_create(mine, i ? fork_and_return : unit_yields, NULL, ABT_THREAD_ATTR_NULL, &row[i]));
     must(ABT_thread_free_many(2, row));
     await(forked, RETURNS, "and in a row");
     must(ABT_task_create(pools[0], fork_and_work, NULL, &task));

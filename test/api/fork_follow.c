@@ -14,20 +14,13 @@ static ABT_pool pools[STREAMS][POOLS];
 static atomic_bool first_runs, second_runs;
 static ABT_thread first_ult;
 
-static int rank(void)
-{
-    int rank;
-    must(ABT_xstream_self_rank(&rank));
-    return rank;
-}
-
 /* Ends when its forker is blocked. Returns where it has run. */
 ABTX_TASK(int, second)
 {
     (void)abtx_here;
     atomic_store(&second_runs, true);
     wait_for(state_of(first_ult) == ABT_THREAD_STATE_BLOCKED);
-    return rank();
+    return own_rank();
 }
 
 struct places {
@@ -40,7 +33,7 @@ static void choose(enum kind kind)
     if (kind == PINNED)
         must(ABT_thread_set_migratable(first_ult, ABT_FALSE));
     else if (kind == OTHER_POOL)
-        must(ABT_self_set_associated_pool(pools[rank()][1]));
+        must(ABT_self_set_associated_pool(pools[own_rank()][1]));
 }
 
 /* A stolen task, which waits for another one. A ULT that yields makes what it has forked public. */
@@ -48,13 +41,13 @@ ABTX_VOID_TASK(first, (enum kind, kind), (struct places *, places))
 {
     first_ult = self();
     choose(kind);
-    places->before = rank();
+    places->before = own_rank();
     ABTX_FORK(second, other);
     atomic_store(&first_runs, true);
     while (!atomic_load(&second_runs))
         must(ABT_thread_yield());
     places->of_second = ABTX_JOIN(second, other);
-    places->after = rank();
+    places->after = own_rank();
     places->pool = last_pool_of(self());
 }
 
@@ -85,7 +78,7 @@ static void test(enum kind kind, const char *name)
        name);
     is_int(places.after, kind == PLAIN ? places.of_second : places.before, "%s: where the forker goes on", name);
     ok(places.pool == pools[places.after][kind == OTHER_POOL], "%s: in which pool", name);
-    is_int(rank(), 0, "%s: the user's ULT stays", name);
+    is_int(own_rank(), 0, "%s: the user's ULT stays", name);
     wait_for(num_units() == 0);
     pass("%s: the pools count no unit any more", name);
 }

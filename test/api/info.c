@@ -313,19 +313,6 @@ static void test_stacks_in_pool(void)
     must(ABT_finalize());
 }
 
-/* A pool that cannot show its units. */
-static ABT_unit blind_create_unit(ABT_pool pool, ABT_thread thread)
-{
-    (void)pool;
-    return (ABT_unit)thread;
-}
-
-static void blind_free_unit(ABT_pool pool, ABT_unit unit)
-{
-    (void)pool;
-    (void)unit;
-}
-
 static ABT_bool blind_is_empty(ABT_pool pool)
 {
     (void)pool;
@@ -351,7 +338,7 @@ static ABT_pool new_blind_pool(void)
     ABT_pool_user_def def;
     ABT_pool pool;
 
-    must(ABT_pool_user_def_create(blind_create_unit, blind_free_unit, blind_is_empty, blind_pop, blind_push, &def));
+    must(ABT_pool_user_def_create(unit_as_handle, leave_unit, blind_is_empty, blind_pop, blind_push, &def));
     must(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool));
     must(ABT_pool_user_def_free(&def));
     return pool;

@@ -244,12 +244,6 @@ static void test_late_units(void)
 
 static atomic_int pools_freed, scheds_freed;
 
-static ABT_unit create_unit(ABT_pool pool, ABT_thread thread)
-{
-    (void)pool;
-    return (ABT_unit)thread;
-}
-
 static void free_unit(ABT_pool pool, ABT_unit unit)
 {
     (void)pool, (void)unit;
@@ -296,7 +290,7 @@ static ABT_pool new_counted_pool(void)
     ABT_pool pool;
 
     pools_freed = scheds_freed = 0;
-    must(ABT_pool_user_def_create(create_unit, free_unit, is_empty, pop, push, &pool_def));
+    must(ABT_pool_user_def_create(unit_as_handle, free_unit, is_empty, pop, push, &pool_def));
     must(ABT_pool_user_def_set_free(pool_def, free_pool));
     must(ABT_pool_create(pool_def, ABT_POOL_CONFIG_NULL, &pool));
     must(ABT_pool_user_def_free(&pool_def));

@@ -62,21 +62,6 @@ static void says(bool (*act)(void), const char *name, const char *const *lines)
 #define TASKLET "tasklet " P " of [a-z_]+(\\+" P ")?"
 #define BY " \\(created by the primary ULT\\)"
 
-static void nop(void *arg)
-{
-    (void)arg;
-}
-
-static ABT_pool main_pool(void)
-{
-    ABT_xstream es;
-    ABT_pool pool;
-
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
-    return pool;
-}
-
 static ABT_thread create(ABT_pool pool, void (*func)(void *), void *arg)
 {
     ABT_thread thread;
@@ -89,7 +74,7 @@ static ABT_thread create(ABT_pool pool, void (*func)(void *), void *arg)
 
 static ABT_thread freed(void)
 {
-    ABT_thread thread = create(main_pool(), nop, NULL), copy = thread;
+    ABT_thread thread = create(main_pool(), do_nothing, NULL), copy = thread;
 
     must(ABT_thread_free(&thread));
     return copy;
@@ -111,7 +96,7 @@ static bool tasklet_double_free(void)
 {
     ABT_task task, copy;
 
-    must(ABT_task_create(main_pool(), nop, NULL, &task));
+    must(ABT_task_create(main_pool(), do_nothing, NULL, &task));
     copy = task;
     must(ABT_task_free(&task));
     return ABT_task_free(&copy) == ABT_ERR_INV_TASK;
@@ -130,7 +115,7 @@ static bool double_free_of_much(void)
 
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_stacksize(attr, 100000));
-    must(ABT_thread_create(main_pool(), nop, NULL, attr, &thread));
+    must(ABT_thread_create(main_pool(), do_nothing, NULL, attr, &thread));
     must(ABT_thread_attr_free(&attr));
     must(ABT_thread_join(thread));
     copy = thread;
@@ -147,7 +132,7 @@ static bool stale_units(void)
     return ABT_thread_join(thread) == ABT_ERR_INV_THREAD &&
            ABT_thread_get_state(thread, &state) == ABT_ERR_INV_THREAD &&
            ABT_thread_resume(thread) == ABT_ERR_INV_THREAD && ABT_self_yield_to(thread) == ABT_ERR_INV_THREAD &&
-           ABT_thread_revive(main_pool(), nop, NULL, &thread) == ABT_ERR_INV_THREAD &&
+           ABT_thread_revive(main_pool(), do_nothing, NULL, &thread) == ABT_ERR_INV_THREAD &&
            ABT_thread_migrate_to_pool(thread, main_pool()) == ABT_ERR_INV_THREAD;
 }
 
@@ -194,7 +179,7 @@ static bool free_of_a_running_unit(void)
 
 static bool no_function(void)
 {
-    ABT_thread thread = create(main_pool(), nop, NULL);
+    ABT_thread thread = create(main_pool(), do_nothing, NULL);
     ABT_task task;
     ABT_xstream es;
 
@@ -222,7 +207,7 @@ static ABT_pool fifo(void)
 static bool pool_in_use(void)
 {
     ABT_pool used = main_pool(), full = fifo(), same = full;
-    ABT_thread thread = create(full, nop, NULL), popped;
+    ABT_thread thread = create(full, do_nothing, NULL), popped;
 
     bool refused = ABT_pool_free(&used) == ABT_ERR_INV_POOL && ABT_pool_free(&full) == ABT_ERR_INV_POOL;
     must(ABT_pool_pop_thread(same, &popped));
@@ -240,11 +225,11 @@ static bool private_pool_of_another(void)
     ABT_thread threads[3];
 
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
-    threads[0] = create(pool, nop, NULL);
+    threads[0] = create(pool, do_nothing, NULL);
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es));
     must(ABT_thread_join(threads[0]));
     for (int i = 1; i < 3; i++)
-        threads[i] = create(pool, nop, NULL);
+        threads[i] = create(pool, do_nothing, NULL);
     must(ABT_thread_free_many(3, threads));
     must(ABT_xstream_free(&es));
     return true;
@@ -277,7 +262,7 @@ static bool stale_objects(void)
     barrier_copy = barrier;
     must(ABT_barrier_free(&barrier));
     return ABT_pool_get_size(pool_copy, &size) == ABT_ERR_INV_POOL &&
-           ABT_thread_create(pool_copy, nop, NULL, ABT_THREAD_ATTR_NULL, NULL) == ABT_ERR_INV_POOL &&
+           ABT_thread_create(pool_copy, do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL) == ABT_ERR_INV_POOL &&
            ABT_eventual_set(eventual_copy, NULL, 0) == ABT_ERR_INV_EVENTUAL &&
            ABT_cond_signal(cond_copy) == ABT_ERR_INV_COND && ABT_xstream_join(es_copy) == ABT_ERR_INV_XSTREAM &&
            ABT_key_set(key_copy, &size) == ABT_ERR_INV_KEY && ABT_barrier_wait(barrier_copy) == ABT_ERR_INV_BARRIER;

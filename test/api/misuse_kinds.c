@@ -30,11 +30,6 @@ static ABT_rwlock rwlock;
 static ABT_barrier barrier;
 static ABT_xstream_barrier xbarrier;
 
-static void nop(void *arg)
-{
-    (void)arg;
-}
-
 static ABT_thread create(void (*func)(void *))
 {
     ABT_thread thread;
@@ -54,7 +49,7 @@ static ABT_thread begun(void (*func)(void *))
 
 static ABT_thread ended(void)
 {
-    ABT_thread thread = create(nop);
+    ABT_thread thread = create(do_nothing);
 
     must(ABT_thread_join(thread));
     return thread;
@@ -314,7 +309,7 @@ static int create_with_freed_attr(void)
     must(ABT_thread_attr_create(&attr));
     copy = attr;
     must(ABT_thread_attr_free(&attr));
-    return ABT_thread_create(pool, nop, NULL, copy, &thread);
+    return ABT_thread_create(pool, do_nothing, NULL, copy, &thread);
 }
 
 static int freed_mutex_attr(void)
@@ -433,17 +428,17 @@ static int one_stack_for_two(void)
     must(ABT_thread_attr_set_stack(attr, stack, SIZE));
     must(ABT_thread_create(pool, waits_eventual, NULL, attr, &thread));
     must(ABT_thread_attr_set_stack(attr, stack + SIZE / 2, SIZE / 2)); /* a part of it */
-    return ABT_thread_create(pool, nop, NULL, attr, &thread);
+    return ABT_thread_create(pool, do_nothing, NULL, attr, &thread);
 }
 
 static int push_ready(void)
 {
-    return ABT_pool_push_thread(pool, create(nop));
+    return ABT_pool_push_thread(pool, create(do_nothing));
 }
 
 static int push_popped_twice(void)
 {
-    ABT_thread thread = create(nop), popped;
+    ABT_thread thread = create(do_nothing), popped;
     ABT_pool other;
 
     (void)thread;
@@ -457,7 +452,7 @@ static int push_unit_twice(void)
 {
     ABT_unit unit;
 
-    must(ABT_thread_get_unit(create(nop), &unit));
+    must(ABT_thread_get_unit(create(do_nothing), &unit));
     return ABT_pool_push(pool, unit);
 }
 
@@ -497,7 +492,7 @@ static int yield_to_ended(void)
 
 static int yield_to_pooled(void)
 {
-    return ABT_self_yield_to(create(nop));
+    return ABT_self_yield_to(create(do_nothing));
 }
 
 static int suspend_to_ended(void)
@@ -507,7 +502,7 @@ static int suspend_to_ended(void)
 
 static int resume_yield_to_ready(void)
 {
-    return ABT_self_resume_yield_to(create(nop));
+    return ABT_self_resume_yield_to(create(do_nothing));
 }
 
 static int schedule_blocked(void)
@@ -518,13 +513,13 @@ static int schedule_blocked(void)
 static int revive_unended(void)
 {
     ABT_thread thread = begun(waits_eventual);
-    return ABT_thread_revive(pool, nop, NULL, &thread);
+    return ABT_thread_revive(pool, do_nothing, NULL, &thread);
 }
 
 static int revive_to_unended(void)
 {
-    ABT_thread thread = create(nop);
-    return ABT_thread_revive_to(pool, nop, NULL, &thread);
+    ABT_thread thread = create(do_nothing);
+    return ABT_thread_revive_to(pool, do_nothing, NULL, &thread);
 }
 
 static int schedule_ended(void)
@@ -576,19 +571,19 @@ static int garbage_push(void)
 static int garbage_revive(void)
 {
     ABT_thread thread = GARBAGE(ABT_thread);
-    return ABT_thread_revive(pool, nop, NULL, &thread);
+    return ABT_thread_revive(pool, do_nothing, NULL, &thread);
 }
 
 static int garbage_pool(void)
 {
     ABT_thread thread;
-    return ABT_thread_create(GARBAGE(ABT_pool), nop, NULL, ABT_THREAD_ATTR_NULL, &thread);
+    return ABT_thread_create(GARBAGE(ABT_pool), do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread);
 }
 
 static int garbage_pool_noise(void)
 {
     ABT_task task;
-    return ABT_task_create(some_noise(), nop, NULL, &task);
+    return ABT_task_create(some_noise(), do_nothing, NULL, &task);
 }
 
 static int garbage_pool_pop(void)
@@ -651,7 +646,7 @@ static int garbage_key(void)
 static int garbage_attr(void)
 {
     ABT_thread thread;
-    return ABT_thread_create(pool, nop, NULL, some_noise(), &thread);
+    return ABT_thread_create(pool, do_nothing, NULL, some_noise(), &thread);
 }
 
 static int garbage_timer(void)
@@ -666,7 +661,7 @@ static int pool_for_thread(void)
 
 static int thread_for_mutex(void)
 {
-    return ABT_mutex_lock((ABT_mutex)create(nop));
+    return ABT_mutex_lock((ABT_mutex)create(do_nothing));
 }
 
 static int mutex_for_eventual(void)
@@ -948,7 +943,7 @@ static void gives_back(void *arg)
 
 static void right_units(void)
 {
-    ABT_thread thread = create(nop), popped, self;
+    ABT_thread thread = create(do_nothing), popped, self;
     ABT_unit unit;
     ABT_pool other;
 
@@ -960,10 +955,10 @@ static void right_units(void)
         must(ABT_pool_push(pool, unit));
     }
     must(ABT_thread_yield_to(thread));
-    must(ABT_thread_revive(pool, nop, NULL, &thread));
+    must(ABT_thread_revive(pool, do_nothing, NULL, &thread));
     must(ABT_pool_pop_thread(pool, &popped));
     must(ABT_self_yield_to(popped));
-    must(ABT_thread_revive(other, nop, NULL, &thread));
+    must(ABT_thread_revive(other, do_nothing, NULL, &thread));
     must(ABT_pool_pop_thread(other, &popped));
     must(ABT_self_schedule(popped, ABT_POOL_NULL));
     must(ABT_thread_free(&thread));
@@ -986,10 +981,10 @@ static void right_stacks(void)
     must(ABT_thread_attr_create(&attr));
     for (int i = 0; i < 3; i++) {
         must(ABT_thread_attr_set_stack(attr, stack, (size_t)(i == 1 ? SIZE / 2 : SIZE)));
-        must(ABT_thread_create(pool, nop, NULL, attr, &thread));
+        must(ABT_thread_create(pool, do_nothing, NULL, attr, &thread));
         must(ABT_thread_get_attr(thread, &same));
         must(ABT_thread_join(thread));
-        must(ABT_thread_revive(pool, nop, NULL, &thread));
+        must(ABT_thread_revive(pool, do_nothing, NULL, &thread));
         must(ABT_thread_free(&thread));
         must(ABT_thread_attr_free(&same));
     }

@@ -477,18 +477,6 @@ static ABT_mutex pool_mutex;
 static ABT_thread pool_units[GROUP + 8];
 static int pool_size;
 
-static ABT_unit guarded_create_unit(ABT_pool pool, ABT_thread thread)
-{
-    (void)pool;
-    return (ABT_unit)thread;
-}
-
-static void guarded_free_unit(ABT_pool pool, ABT_unit unit)
-{
-    (void)pool;
-    (void)unit;
-}
-
 static ABT_bool guarded_is_empty(ABT_pool pool)
 {
     (void)pool;
@@ -533,8 +521,7 @@ static void test_guarded_pool(void)
 
     must(ABT_mutex_create(&pool_mutex));
     c.mutex = pool_mutex;
-    must(ABT_pool_user_def_create(guarded_create_unit, guarded_free_unit, guarded_is_empty, guarded_pop, guarded_push,
-                                  &def));
+    must(ABT_pool_user_def_create(unit_as_handle, leave_unit, guarded_is_empty, guarded_pop, guarded_push, &def));
     must(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool));
     must(ABT_pool_user_def_free(&def));
     for (int i = 0; i < NUM_ES; i++)

@@ -20,12 +20,6 @@ static void check(const char *what, void (*func)(void *), void *arg, ABT_pool_co
     must(ABT_xstream_free(&xstream));
 }
 
-static void by_self_yield(void *arg)
-{
-    (void)arg;
-    must(ABT_self_yield());
-}
-
 static void by_thread_yield(void *arg)
 {
     (void)arg;
@@ -97,7 +91,7 @@ static void test_pushed_back(void)
     ABT_thread thread, popped;
     ABT_xstream xstream;
 
-    check("self_yield", by_self_yield, NULL, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    check("self_yield", unit_yields, NULL, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     check("thread_yield", by_thread_yield, NULL, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     check("create_to", by_create_to, other, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
     check("resume", by_resume, NULL, ABT_POOL_CONTEXT_OP_THREAD_RESUME);

@@ -59,16 +59,6 @@ static bool hear(int fd, const char *what)
     return true;
 }
 
-static ABT_pool main_pool(void)
-{
-    ABT_xstream es;
-    ABT_pool pool;
-
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
-    return pool;
-}
-
 static void *wake(void *arg)
 {
     char byte;

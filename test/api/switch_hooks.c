@@ -147,16 +147,11 @@ static void note_back(void *arg)
     order[at++ % (sizeof(order) - 1)] = (char)(*(const char *)arg - 'a' + 'A');
 }
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
 static void is_order(const char *expected, const char *what)
 {
     ABT_thread other;
 
-    must(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &other));
+    must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &other));
     memset(order, 0, sizeof(order));
     at = 0;
     must(ABT_thread_yield());

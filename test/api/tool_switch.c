@@ -13,19 +13,13 @@ static ABT_thread started(void (*func)(void *), void *arg)
 
 /* --- Yield, suspend, resume --- */
 
-static void yield_once(void *arg)
-{
-    (void)arg;
-    must(ABT_self_yield());
-}
-
 static void test_yield(void)
 {
     ABT_pool pool = own_pool();
     ABT_thread thread, copy;
 
     log_all();
-    copy = thread = ult_in(pool, yield_once, NULL);
+    copy = thread = ult_in(pool, unit_yields, NULL);
     must(ABT_thread_free(&thread));
     log_stop();
     is_story(copy, "CRYRNJF", "a ULT that yields");
@@ -240,7 +234,7 @@ static void test_cancel_running(void)
     is_event(copy, 'F', 0, .xstream = primary_es, .caller = main_ult);
 
     log_all();
-    copy = thread = started(yield_once, NULL);
+    copy = thread = started(unit_yields, NULL);
     must(ABT_thread_cancel(thread));
     must(ABT_thread_free(&thread));
     log_stop();
@@ -253,8 +247,8 @@ static void test_cancel_running(void)
 
 static void yield_twice(void *arg)
 {
-    yield_once(arg);
-    yield_once(arg);
+    unit_yields(arg);
+    unit_yields(arg);
 }
 
 static void test_migrate(ABT_xstream other)
@@ -263,7 +257,7 @@ static void test_migrate(ABT_xstream other)
     ABT_thread thread, copy;
 
     log_all();
-    copy = thread = ult_in(pool, yield_once, NULL);
+    copy = thread = ult_in(pool, unit_yields, NULL);
     must(ABT_thread_migrate_to_pool(thread, other_pool));
     must(ABT_thread_free(&thread));
     is_story(copy, "CRYRNJF", "migration is no event");

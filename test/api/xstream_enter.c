@@ -63,14 +63,6 @@ static void make_streams(void)
         must(ABT_xstream_free(&streams[i]));
 }
 
-static int own_rank(void)
-{
-    int rank = -1;
-
-    must(ABT_xstream_self_rank(&rank));
-    return rank;
-}
-
 static bool caller_is_primary(void)
 {
     ABT_bool unit = ABT_FALSE, stream = ABT_FALSE;

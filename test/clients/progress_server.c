@@ -113,11 +113,6 @@ static void test_idle(void)
 
 /* ---- Changes at run time ---- */
 
-static void leave_a_mark(void *mark)
-{
-    atomic_fetch_add((atomic_int *)mark, 1);
-}
-
 static void stay_until_moved(void *moved)
 {
     ABT_pool pool;
@@ -141,7 +136,7 @@ static void test_moves(FILE *file)
 
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &closing));
     for (int i = 0; i < UNITS; i++)
-        must(ABT_thread_create(closing, leave_a_mark, &ran, ABT_THREAD_ATTR_NULL, NULL));
+        must(ABT_thread_create(closing, count_up, &ran, ABT_THREAD_ATTR_NULL, NULL));
     must(ABT_info_print_thread_stacks_in_pool(file, closing));
     do {
         must(ABT_pool_pop_threads(closing, ults, BATCH, &num));
@@ -160,7 +155,7 @@ static void test_moves(FILE *file)
     ABT_pool own;
     must(ABT_xstream_self(&self));
     must(ABT_xstream_get_main_pools(self, 1, &own));
-    must(ABT_thread_create(own, leave_a_mark, &switched, ABT_THREAD_ATTR_NULL, &next));
+    must(ABT_thread_create(own, count_up, &switched, ABT_THREAD_ATTR_NULL, &next));
     must(ABT_thread_get_id(next, &id));
     must(ABT_thread_yield_to(next));
     is_int(atomic_load(&switched), 1, "ULT %d was switched to", (int)id);

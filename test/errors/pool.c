@@ -42,14 +42,6 @@ static void print_unit(void *arg, ABT_unit unit)
     count_up(arg);
 }
 
-static ABT_unit unit_of(ABT_thread thread)
-{
-    ABT_unit unit = ABT_UNIT_NULL;
-
-    must(ABT_thread_get_unit(thread, &unit));
-    return unit;
-}
-
 /* --- Making and freeing --- */
 
 NULLS(ABT_pool_create, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, ABT_POOL_CONFIG_NULL,

@@ -59,14 +59,6 @@ RETURNS(ABT_task_self, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", OUT_PRE
 RETURNS(ABT_task_self, ABT_ERR_INV_TASK, ULTS | BY_SCHED | API1, "by a ULT", OUT_PRESET(ABT_task, ABT_TASK_NULL));
 RETURNS(ABT_task_self, ABT_SUCCESS, ULTS | BY_SCHED | API2, "by a ULT", OUT_GETS(ABT_task, self()));
 
-static uint64_t own_id(void)
-{
-    ABT_unit_id id = 0;
-
-    must(ABT_self_get_thread_id(&id));
-    return id;
-}
-
 RETURNS(ABT_task_self_id, ABT_ERR_UNINITIALIZED, UNINITED | API1, "not initialised", OUT(uint64_t));
 RETURNS(ABT_task_self_id, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", OUT(uint64_t));
 RETURNS(ABT_task_self_id, ABT_ERR_INV_TASK, ULTS | BY_SCHED | API1, "by a ULT", OUT(uint64_t));

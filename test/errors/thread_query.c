@@ -22,14 +22,6 @@ RETURNS(ABT_thread_self, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", OUT_P
 RETURNS(ABT_thread_self, ABT_ERR_INV_THREAD, TASKLETS | API1, "by a tasklet", OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
 RETURNS(ABT_thread_self, ABT_SUCCESS, TASKLETS | API2, "by a tasklet", OUT_GETS(ABT_thread, self()));
 
-static ABT_unit_id own_id(void)
-{
-    ABT_unit_id id = 0;
-
-    must(ABT_self_get_thread_id(&id));
-    return id;
-}
-
 RETURNS(ABT_thread_self_id, ABT_ERR_UNINITIALIZED, UNINITED | API1, "not initialised", OUT(ABT_unit_id));
 RETURNS(ABT_thread_self_id, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", OUT(ABT_unit_id));
 RETURNS(ABT_thread_self_id, ABT_ERR_INV_THREAD, TASKLETS | API1, "by a tasklet", OUT(ABT_unit_id));

@@ -170,6 +170,13 @@ static inline ABT_thread popped_ult(void)
     return thread;
 }
 
+static inline uint64_t own_id(void)
+{
+    ABT_unit_id id = 0;
+    must(ABT_self_get_thread_id(&id));
+    return id;
+}
+
 static inline void run_and_free(ABT_thread *thread)
 {
     must(ABT_pool_push_thread(world.worker_pool, *thread));

@@ -140,14 +140,6 @@ PROVOKE(ABT_xstream_set_main_sched_basic, ABT_ERR_OTHER, ULTS | ALWAYS, "the new
 
 /* --- What schedulers call --- */
 
-static ABT_unit unit_of(ABT_thread thread)
-{
-    ABT_unit unit = ABT_UNIT_NULL;
-
-    must(ABT_thread_get_unit(thread, &unit));
-    return unit;
-}
-
 NULLS(ABT_xstream_run_unit, ABT_ERR_INV_POOL, ANYTIME, ABT_POOL_NULL, ABT_UNIT_NULL, h);
 NULLS(ABT_xstream_run_unit, ABT_ERR_INV_UNIT, INITED, ABT_UNIT_NULL, h, world.worker_pool);
 RETURNS(ABT_xstream_run_unit, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised", UNTOUCHED(ABT_unit),

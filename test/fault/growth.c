@@ -114,12 +114,6 @@ static size_t num_units(ABT_pool pool)
     return (size_t)(num_made - next_out);
 }
 
-static void push_unit(ABT_pool pool, ABT_unit unit)
-{
-    (void)pool;
-    (void)unit;
-}
-
 static ABT_unit pop_unit(ABT_pool pool)
 {
     (void)pool;
@@ -134,7 +128,7 @@ static void test_unitmap(void)
         .u_free = free_unit,
         .p_init = init_units,
         .p_get_size = num_units,
-        .p_push = push_unit,
+        .p_push = leave_unit,
         .p_pop = pop_unit,
     };
     ABT_thread unit = ABT_THREAD_NULL;

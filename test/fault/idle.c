@@ -187,16 +187,9 @@ static void park_and_run(ABT_sched self)
     }
 }
 
-static int begin_sched(ABT_sched self, ABT_sched_config config)
-{
-    (void)self;
-    (void)config;
-    return ABT_SUCCESS;
-}
-
 static void begin_parking(void)
 {
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = begin_sched, .run = park_and_run};
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = sched_is_ready, .run = park_and_run};
 
     for (int i = 0; i < MANY; i++)
         pools[i] = new_pool(ABT_POOL_FIFO, ABT_FALSE);

@@ -2,12 +2,6 @@
 /* A blocked ULT is associated with another pool: it counts as blocked there, and no more where it was. */
 #include "regress.h"
 
-static void block(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 static size_t total_of(ABT_pool pool)
 {
     size_t total = 99;
@@ -28,7 +22,7 @@ int main(void)
     for (int i = 0; i < 2; i++)
         pools[i] = make_pool(ABT_POOL_ACCESS_MPMC);
     es = make_es(2, pools);
-    must(ABT_thread_create(pools[0], block, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_create(pools[0], unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &ult));
     while (state != ABT_THREAD_STATE_BLOCKED)
         must(ABT_thread_get_state(ult, &state));
     is_int(total_of(pools[0]), 1, "blocked out of the first pool");

@@ -117,17 +117,10 @@ static void run_short(void *arg)
         must(ABT_thread_yield());
 }
 
-static int init(ABT_sched sched, ABT_sched_config config)
-{
-    (void)sched;
-    (void)config;
-    return ABT_SUCCESS;
-}
-
 /* A predefined scheduler, or with -1 one that parks. */
 static ABT_xstream make_stream(int predef, int rank)
 {
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = init, .run = run_parking};
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = sched_is_ready, .run = run_parking};
     ABT_pool pools[2];
     ABT_xstream es;
     ABT_sched sched;

@@ -115,15 +115,10 @@ static void guard(void *unused)
 static ABT_thread none = ABT_THREAD_NULL;
 static int index_of;
 
-static void nothing(void *unused)
-{
-    (void)unused;
-}
-
 static ABT_thread fresh_unit(void)
 {
     ABT_thread unit;
-    must(ABT_thread_create(home_pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &unit));
+    must(ABT_thread_create(home_pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &unit));
     return unit;
 }
 
@@ -179,9 +174,9 @@ WAIT(yield, while (1) ABT_thread_yield())
 WAIT(self_yield, while (1) ABT_self_yield())
 WAIT(yield_to, while (1) ABT_thread_yield_to(fresh_unit()))
 WAIT(self_yield_to, while (1) ABT_self_yield_to(popped_unit()))
-WAIT(create_to, while (1) ABT_thread_create_to(home_pool, nothing, NULL, ABT_THREAD_ATTR_NULL, NULL))
+WAIT(create_to, while (1) ABT_thread_create_to(home_pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL))
 WAIT(revive_to, ABT_thread unit = fresh_unit(); must(ABT_thread_join(unit));
-     while (1) must(ABT_thread_revive_to(home_pool, nothing, NULL, &unit)))
+     while (1) must(ABT_thread_revive_to(home_pool, do_nothing, NULL, &unit)))
 WAIT(suspend, ABT_self_suspend())
 WAIT(suspend_to, ABT_self_suspend_to(popped_unit()))
 static atomic_int driver_is_on;
@@ -216,13 +211,6 @@ static void be_resumed(void *unused)
 {
     (void)unused;
     ABT_self_suspend();
-}
-
-static ABT_thread_state state_of(ABT_thread unit)
-{
-    ABT_thread_state state;
-    must(ABT_thread_get_state(unit, &state));
-    return state;
 }
 
 static void make_blocked(void)

@@ -25,29 +25,18 @@ static double cpu_beside_us(double enough)
     return least;
 }
 
-static void count_one(void *arg)
-{
-    atomic_fetch_add((atomic_int *)arg, 1);
-}
-
 static void run_some(ABT_xstream es)
 {
     enum { UNITS = 20 };
     ABT_thread ults[UNITS];
     atomic_int count = 0;
     for (int i = 0; i < UNITS; i++)
-        must(ABT_thread_create_on_xstream(es, count_one, &count, ABT_THREAD_ATTR_NULL, &ults[i]));
+        must(ABT_thread_create_on_xstream(es, count_up, &count, ABT_THREAD_ATTR_NULL, &ults[i]));
     must(ABT_thread_free_many(UNITS, ults));
     is_int(atomic_load(&count), UNITS, "work units run");
 }
 
 static atomic_int waited;
-
-static ABT_bool find_nothing(void *data, ABT_bool about_to_sleep)
-{
-    (void)data, (void)about_to_sleep;
-    return ABT_FALSE;
-}
 
 static void wait_in_poll(void *arg, int fd, int64_t deadline)
 {

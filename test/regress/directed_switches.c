@@ -26,14 +26,6 @@ static FILE *nowhere;
 static ABT_eventual never; /* it is not set */
 static ABT_eventual over;  /* set when a chain has ended */
 
-static ABT_thread_state state_of(ABT_thread thread)
-{
-    ABT_thread_state state;
-
-    must(ABT_thread_get_state(thread, &state));
-    return state;
-}
-
 /* --- Who runs next --- */
 
 static ABT_thread expected; /* the null handle: a new one, which nobody knows yet */

@@ -49,12 +49,6 @@ static ABT_bool poll_and_leave(void *data, ABT_bool about_to_sleep)
     return ABT_FALSE;
 }
 
-static ABT_bool find_nothing(void *data, ABT_bool about_to_sleep)
-{
-    (void)data, (void)about_to_sleep;
-    return ABT_FALSE;
-}
-
 static void run(void *arg)
 {
     (void)arg;

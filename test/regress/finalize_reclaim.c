@@ -8,11 +8,6 @@
 /* A stack in each magazine of a cache. */
 enum { NUM = 2 };
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
 static void *make_and_free(void *pool)
 {
     ABT_thread threads[NUM];
@@ -21,7 +16,7 @@ static void *make_and_free(void *pool)
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_stacksize(attr, 16 << 20));
     for (int i = 0; i < NUM; i++)
-        must(ABT_thread_create(pool, nothing, NULL, attr, &threads[i]));
+        must(ABT_thread_create(pool, do_nothing, NULL, attr, &threads[i]));
     for (int i = 0; i < NUM; i++)
         must(ABT_thread_free(&threads[i]));
     must(ABT_thread_attr_free(&attr));

@@ -12,12 +12,6 @@
 
 enum { FEW = 60, NUM = 600, MANY = 5000, CHILD_SECONDS = 30 };
 
-static void yield_once(void *arg)
-{
-    (void)arg;
-    must(ABT_self_yield());
-}
-
 /* Many units at once, each with a stack; when they are freed, there are more free stacks than are kept. */
 static void burst(int num)
 {
@@ -26,7 +20,7 @@ static void burst(int num)
 
     must(ABT_self_get_last_pool(&pool));
     for (int i = 0; i < num; i++)
-        must(ABT_thread_create(pool, yield_once, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+        must(ABT_thread_create(pool, unit_yields, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
     must(ABT_thread_free_many(num, threads));
 }
 

@@ -57,11 +57,6 @@ static void try_range(ptrdiff_t begin, ptrdiff_t end, size_t length, size_t most
     ok(sum == length, "its sum");
 }
 
-static void add_one(void *counter)
-{
-    atomic_fetch_add((atomic_int *)counter, 1);
-}
-
 static void try_invoke(int num)
 {
     void (**funcs)(void *) = calloc((size_t)num, sizeof(*funcs));
@@ -72,7 +67,7 @@ static void try_invoke(int num)
     if (!funcs || !args || !counters)
         bail_out("no memory");
     for (int i = 0; i < num; i++) {
-        funcs[i] = add_one;
+        funcs[i] = count_up;
         args[i] = &counters[i];
     }
     abtx_invoke(num, funcs, args);

@@ -143,21 +143,16 @@ static void be_called(const char *caller)
 
 static atomic_int left, came_back;
 
-static void count(void *counter)
-{
-    atomic_fetch_add((atomic_int *)counter, 1);
-}
-
 static void leave(void *unused)
 {
     (void)unused;
-    count(&left);
+    count_up(&left);
 }
 
 static void back(void *unused)
 {
     (void)unused;
-    count(&came_back);
+    count_up(&came_back);
 }
 
 /* A function that has begun to fork ends in the region. */

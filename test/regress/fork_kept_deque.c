@@ -13,14 +13,6 @@ static ABT_xstream streams[2];
 static ABT_thread forker;
 static atomic_bool runs;
 
-static int rank(void)
-{
-    int rank;
-
-    must(ABT_xstream_self_rank(&rank));
-    return rank;
-}
-
 /* Is run by the forker's own stream, while the forker waits for it. */
 ABTX_VOID_TASK(here, (ABT_eventual, ran))
 {
@@ -48,7 +40,7 @@ ABTX_TASK(int, there)
     atomic_store(&runs, true);
     while (state != ABT_THREAD_STATE_BLOCKED)
         must(ABT_thread_get_state(forker, &state));
-    return rank();
+    return own_rank();
 }
 
 ABTX_TASK(int, fork_there)
@@ -68,7 +60,7 @@ static void start_on(int i)
 
 static void fork_twice(void *arg)
 {
-    int before = rank();
+    int before = own_rank();
 
     must(ABT_self_get_thread(&forker));
     for (int i = 0; i < ROUNDS; i++) {
@@ -78,10 +70,10 @@ static void fork_twice(void *arg)
         start_on(1);
         if (ABTX_RUN(fork_there) == before)
             bail_out("the task has not run on the other stream");
-        if (rank() != before)
+        if (own_rank() != before)
             break;
     }
-    is_int(rank(), before, "%s stays on its stream", (const char *)arg);
+    is_int(own_rank(), before, "%s stays on its stream", (const char *)arg);
 }
 
 int main(void)

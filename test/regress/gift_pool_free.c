@@ -14,7 +14,7 @@ static ABT_pool make_busy_pool(ABT_thread *thread)
     ABT_thread popped;
 
     must(ABT_pool_create_basic(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
-    must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, thread));
+    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, thread));
     for (int i = 0; i < VISITS; i++) {
         must(ABT_pool_pop_thread(pool, &popped));
         must(ABT_pool_push_thread(pool, popped));

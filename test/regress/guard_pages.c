@@ -25,12 +25,6 @@ static void overflow(void *arg)
     use_large_frame(*(const size_t *)arg);
 }
 
-static void suspend(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 static ABT_thread create(ABT_pool pool, void (*func)(void *), const size_t *frame, size_t stack_size)
 {
     ABT_thread thread;
@@ -75,7 +69,7 @@ static int run_way(void *arg)
     must(ABT_self_get_xstream(&es));
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     for (int i = 0; i < 3; i++) {
-        threads[i] = create(pool, i == 1 && !way->fits ? overflow : suspend, &way->frame, size);
+        threads[i] = create(pool, i == 1 && !way->fits ? overflow : unit_suspends, &way->frame, size);
         must(ABT_self_yield());
     }
     for (int i = 0; i < 3; i += 2) {

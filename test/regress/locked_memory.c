@@ -28,12 +28,6 @@ static long account(const char *field)
     return value;
 }
 
-static void suspend(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 /* How many KiB of what is locked each of many blocked ULTs has. */
 static long per_ult(void)
 {
@@ -45,7 +39,7 @@ static long per_ult(void)
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     long before = account("VmLck:");
     for (int i = 0; i < NUM; i++)
-        must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+        must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
     must(ABT_self_yield());
     long all = account("VmLck:") - before;
     for (int i = 0; i < NUM; i++) {

@@ -4,11 +4,6 @@
 
 enum { UNITS = 3, LEN = 8 };
 
-static void do_nothing(void *arg)
-{
-    (void)arg;
-}
-
 static void test_kind(ABT_pool_kind kind, ABT_pool_access access, const char *name)
 {
     ABT_pool pool;

@@ -52,12 +52,6 @@ static void wait_for_all(const char *how)
     pass("%s, it joins another ES", how);
 }
 
-static void suspend(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 /* Its idle turns must not keep the ES from looking at the events of the pool in which it stands. */
 static void wait_beside_stacked(ABT_pool outer)
 {
@@ -67,7 +61,7 @@ static void wait_beside_stacked(ABT_pool outer)
     ABT_thread blocked;
 
     must(ABT_sched_create_basic(ABT_SCHED_BASIC, 1, &inner, ABT_SCHED_CONFIG_NULL, &sched));
-    must(ABT_thread_create(inner, suspend, NULL, ABT_THREAD_ATTR_NULL, &blocked));
+    must(ABT_thread_create(inner, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &blocked));
     must(ABT_pool_add_sched(outer, sched));
     while (state != ABT_THREAD_STATE_BLOCKED) {
         must(ABT_thread_yield());

@@ -69,13 +69,6 @@ static inline struct timespec a_minute_on(void)
     return time;
 }
 
-static inline ABT_unit unit_of(ABT_thread thread)
-{
-    ABT_unit unit = ABT_UNIT_NULL;
-    must(ABT_thread_get_unit(thread, &unit));
-    return unit;
-}
-
 /* A ULT or a tasklet of the worker's that takes a moment. */
 static inline void take_a_moment(void *unused)
 {

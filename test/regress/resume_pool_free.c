@@ -10,7 +10,7 @@ static ABT_pool make_fifo(ABT_thread *thread)
     ABT_pool pool;
 
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
-    must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, thread));
+    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, thread));
     return pool;
 }
 

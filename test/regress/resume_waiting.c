@@ -130,12 +130,6 @@ static void waits(void *way)
     atomic_store(&woken, true);
 }
 
-static void suspends(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 static ABT_thread create(ABT_pool pool, void (*func)(void *), const void *arg)
 {
     ABT_thread thread;
@@ -211,7 +205,7 @@ static void resume_suspended(ABT_pool pool)
     must(ABT_thread_resume(thread));
     ok_err(ABT_thread_resume(thread), ABT_ERR_THREAD);
     must(ABT_thread_free(&thread));
-    must(ABT_thread_create(pool, suspends, NULL, ABT_THREAD_ATTR_NULL, &other));
+    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &other));
     must(ABT_thread_get_unit(other, &unit));
     must(ABT_pool_remove(pool, unit));
     thread = create(pool, suspends_to, other);
@@ -232,7 +226,7 @@ static void play(ABT_pool_access access)
     must(ABT_rwlock_wrlock(rwlock));
     for (int i = 0; i < NUM_WAYS; i++) {
         if (ways[i].wait == wait_join)
-            joined = create(pool, suspends, NULL);
+            joined = create(pool, unit_suspends, NULL);
         refuse(pool, &ways[i]);
         if (ways[i].wait == wait_join)
             must(ABT_thread_free(&joined));

@@ -8,12 +8,6 @@
 static _Atomic(ABT_thread) sleeper;
 static atomic_bool stop;
 
-static void suspend(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 /* The external thread. */
 static void *resume_each(void *arg)
 {

@@ -31,13 +31,6 @@ static void *resume(void *arg)
     return arg;
 }
 
-static int sched_init(ABT_sched self, ABT_sched_config config)
-{
-    (void)self;
-    (void)config;
-    return ABT_SUCCESS;
-}
-
 static void sched_run(ABT_sched self)
 {
     ABT_bool stops = ABT_FALSE;
@@ -51,15 +44,9 @@ static void sched_run(ABT_sched self)
     }
 }
 
-static int sched_free(ABT_sched self)
-{
-    (void)self;
-    return ABT_SUCCESS;
-}
-
 static ABT_sched make_sched(int how)
 {
-    ABT_sched_def def = {ABT_SCHED_TYPE_ULT, sched_init, sched_run, sched_free, NULL};
+    ABT_sched_def def = {ABT_SCHED_TYPE_ULT, sched_is_ready, sched_run, sched_is_left, NULL};
     ABT_pool pool = make_pool(ABT_POOL_ACCESS_MPMC);
     ABT_sched_config config;
     ABT_sched made;

@@ -5,7 +5,7 @@
  */
 #include "regress.h"
 
-static ABT_xstream_state state_of(ABT_xstream xstream)
+static ABT_xstream_state stream_state(ABT_xstream xstream)
 {
     ABT_xstream_state state;
 
@@ -31,7 +31,7 @@ int main(void)
     is_int(stop, ABT_FALSE, "an unused scheduler has nothing to do with its last stream's end");
     must(ABT_xstream_create(sched, &xstream));
     nap_ms(50);
-    is_int(state_of(xstream), ABT_XSTREAM_STATE_RUNNING, "a stream with a scheduler that had another one runs on");
+    is_int(stream_state(xstream), ABT_XSTREAM_STATE_RUNNING, "a stream with a scheduler that had another one runs on");
     must(ABT_xstream_join(xstream));
     must(ABT_xstream_set_main_sched(xstream, ABT_SCHED_NULL));
     must(ABT_xstream_free(&xstream));

@@ -36,13 +36,6 @@ static void run(ABT_sched sched)
     } while (!stop);
 }
 
-static int init(ABT_sched sched, ABT_sched_config config)
-{
-    (void)sched;
-    (void)config;
-    return ABT_SUCCESS;
-}
-
 static int num_threads(void)
 {
     int num = 0;
@@ -57,7 +50,7 @@ static int num_threads(void)
 
 int main(void)
 {
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = init, .run = run};
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = sched_is_ready, .run = run};
     ABT_pool pool;
     ABT_sched sched;
     ABT_xstream es;

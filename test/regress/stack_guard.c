@@ -129,12 +129,6 @@ static void test_kind(const char *check, int kind, ABT_pool pool, void *memory)
     must(ABT_thread_attr_free(&attr));
 }
 
-static void suspend(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 /* One that is cancelled, or never runs, gives the user's memory back, too. */
 static void test_unfinished(ABT_pool pool, bool starts_elsewhere, void *memory)
 {
@@ -144,7 +138,7 @@ static void test_unfinished(ABT_pool pool, bool starts_elsewhere, void *memory)
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_stack(attr, memory, kind_sizes[USER]));
     for (int starts = starts_elsewhere; starts < 2; starts++) {
-        must(ABT_thread_create(pool, suspend, NULL, attr, &thread));
+        must(ABT_thread_create(pool, unit_suspends, NULL, attr, &thread));
         if (starts)
             wait_until_blocked(thread);
         int code = ABT_thread_cancel(thread);
@@ -157,7 +151,7 @@ static void test_unfinished(ABT_pool pool, bool starts_elsewhere, void *memory)
         must(ABT_thread_free(&thread));
     }
     ok(ABT_thread_attr_set_stack(attr, memory, SIZE_MAX) != ABT_SUCCESS ||
-           ABT_thread_create(pool, suspend, NULL, attr, &thread) == ABT_ERR_INV_THREAD_ATTR,
+           ABT_thread_create(pool, unit_suspends, NULL, attr, &thread) == ABT_ERR_INV_THREAD_ATTR,
        "memory that ends beyond all addresses is no stack");
     must(ABT_thread_attr_free(&attr));
 }

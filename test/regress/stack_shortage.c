@@ -175,12 +175,6 @@ static void test_strict(void)
 
 enum { NUM = 10 };
 
-static void suspend(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 static size_t num_blocked(ABT_thread *threads)
 {
     size_t num = 0;
@@ -217,7 +211,7 @@ static int stall(void *arg)
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     limit_space((size_t)36 * MIB);
     for (int i = 0; i < NUM; i++)
-        must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+        must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
     yield_for(4.5);
     fprintf(stderr, "%zu blocked\n", num_blocked(threads));
     for (int i = 0; i < NUM; i++) {

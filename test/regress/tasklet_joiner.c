@@ -8,31 +8,18 @@
 
 enum { TASKLETS = 200, ROUNDS = 200 };
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
-static int rank(void)
-{
-    int rank = -1;
-
-    must(ABT_self_get_xstream_rank(&rank));
-    return rank;
-}
-
 /* Says whether the caller has come to another stream meanwhile. */
 static bool moves(ABT_pool pool)
 {
     ABT_task tasklets[TASKLETS];
     bool moved = false;
-    int before = rank();
+    int before = own_rank();
 
     for (int i = 0; i < TASKLETS; i++)
-        must(ABT_task_create(pool, nothing, NULL, &tasklets[i]));
+        must(ABT_task_create(pool, do_nothing, NULL, &tasklets[i]));
     for (int i = TASKLETS - 1; i >= 0; i--) {
         must(ABT_task_free(&tasklets[i]));
-        moved = moved || rank() != before;
+        moved = moved || own_rank() != before;
     }
     return moved;
 }
@@ -55,9 +42,9 @@ int main(void)
     must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_RANDWS, 2, pools));
     must(ABT_xstream_create_basic(ABT_SCHED_RANDWS, 2, swapped, ABT_SCHED_CONFIG_NULL, &other));
     for (int i = 0; i < ROUNDS; i++)
-        moved += moves(pools[rank()]);
+        moved += moves(pools[own_rank()]);
     ok(moved < ROUNDS / 2, "it stays as a rule: it has moved in %d of %d rounds", moved, ROUNDS);
-    while (rank() != 0)
+    while (own_rank() != 0)
         must(ABT_self_yield());
     must(ABT_xstream_free(&other));
     must(ABT_finalize());

@@ -25,14 +25,6 @@ static size_t total_of_team(void)
     return sum;
 }
 
-static bool is_blocked(ABT_thread thread)
-{
-    ABT_thread_state state;
-
-    must(ABT_thread_get_state(thread, &state));
-    return state == ABT_THREAD_STATE_BLOCKED;
-}
-
 /* Wakers count a unit as left after they have pushed it: the sum may lag a little. */
 static bool total_becomes(size_t expected)
 {

@@ -30,14 +30,6 @@ static void count_task(void *arg)
     atomic_fetch_add(&shared->run, 1);
 }
 
-static int own_rank(void)
-{
-    int rank = -1;
-
-    must(ABT_self_get_xstream_rank(&rank));
-    return rank;
-}
-
 static void be_in_region(struct shared *shared, struct rng *rng)
 {
     int before = own_rank();

@@ -36,12 +36,6 @@ static void start_and_end(const char *when)
         ok(faults < MAX_FAULTS + MORE_CODE, "%s: %ld page faults", when, faults);
 }
 
-static void suspend_once(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 static void is_at_most(long kib, double limit, const char *what)
 {
     double bytes = (double)kib * 1024 / MANY;
@@ -66,7 +60,7 @@ static void create_and_block(void)
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     long before = resident_kib();
     for (int i = 0; i < MANY; i++)
-        must(ABT_thread_create(pool, suspend_once, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+        must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
     is_at_most(resident_kib() - before, MAX_BYTES, "units that have not run");
     do {
         must(ABT_self_yield());

@@ -62,14 +62,6 @@ struct node {
     long result;
 };
 
-static int rank_now(void)
-{
-    int rank = 0;
-
-    must(ABT_self_get_xstream_rank(&rank));
-    return rank;
-}
-
 static void fib(void *arg);
 
 static void to_another_es(struct rng *rng)
@@ -84,8 +76,8 @@ static void to_another_es(struct rng *rng)
         return;
     must(ABT_thread_migrate_to_pool(self, home_pools[to]));
     must(ABT_self_yield());
-    if (rank_now() != to)
-        bail_out("migrated to ES %d but runs on %d", to, rank_now());
+    if (own_rank() != to)
+        bail_out("migrated to ES %d but runs on %d", to, own_rank());
     atomic_fetch_add(&moves, 1);
 }
 
@@ -115,7 +107,7 @@ static void fork_two(struct node *node, struct rng *rng)
 {
     struct node child[2] = {{.n = node->n - 1, .result = -1}, {.n = node->n - 2, .result = -1}};
     ABT_thread thread[2];
-    int rank = rank_now();
+    int rank = own_rank();
     ABT_pool pool = work_pools[rank], own;
     int first = (int)below(rng, 2);
 
@@ -198,7 +190,7 @@ static void queens(void *arg)
         board->solutions = 1;
         return;
     }
-    ABT_pool pool = work_pools[rank_now()];
+    ABT_pool pool = work_pools[own_rank()];
     unsigned attacked = board->columns | board->left | board->right;
     for (int i = 0; i < board->n; i++) {
         unsigned bit = 1u << i;

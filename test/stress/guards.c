@@ -17,12 +17,6 @@ enum { OPTIMISED = !UNDER_ASAN && !UNDER_TSAN };
 enum { OPTIMISED = 0 };
 #endif
 
-static void suspend_once(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 static int num_mappings(void)
 {
     int lines = 0;
@@ -59,7 +53,7 @@ static void mass(const char *check)
     int mappings = num_mappings();
     long resident = resident_kib();
     for (int i = 0; i < MASS; i++)
-        must(ABT_thread_create(pool, suspend_once, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+        must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
     must(ABT_self_yield());
     must(ABT_self_yield());
     size_t size;

@@ -69,11 +69,6 @@ static void walk(void *arg)
 
 /* --- Those who are pushed --- */
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
 static void be_pushed(void *arg)
 {
     struct rng rng = rng_fresh();
@@ -85,7 +80,7 @@ static void be_pushed(void *arg)
         must(ABT_self_yield());
         if (one_in(&rng, 4)) {
             must(ABT_self_get_last_pool(&pool));
-            must(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &child));
+            must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &child));
             must(ABT_thread_free(&child));
         }
         jitter(&rng);

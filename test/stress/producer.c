@@ -13,18 +13,6 @@ static ABT_thread ring[OUTSTANDING];
 static _Atomic(long) made, freed;
 static atomic_bool stop;
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
-/* It runs on a stack of its own, and is seen there. */
-static void yields(void *arg)
-{
-    (void)arg;
-    must(ABT_self_yield());
-}
-
 /* More values than come with a table. */
 enum { NUM_KEYS = 6 };
 static ABT_key keys[NUM_KEYS];
@@ -33,7 +21,7 @@ static void sets_values(void *arg)
 {
     for (int i = 0; i < NUM_KEYS; i++)
         must(ABT_key_set(keys[i], &keys[i]));
-    yields(arg);
+    unit_yields(arg);
 }
 
 static void (*body)(void *);
@@ -69,12 +57,6 @@ static void consume(void *arg)
     }
 }
 
-static void suspend_once(void *arg)
-{
-    (void)arg;
-    must(ABT_self_suspend());
-}
-
 /* KiB that the outstanding ones have at most: what the process has more when they are all there, waiting. */
 static long outstanding_kib(void)
 {
@@ -87,7 +69,7 @@ static long outstanding_kib(void)
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     long before = resident_kib();
     for (int i = 0; i < OUTSTANDING; i++)
-        must(ABT_thread_create(pool, suspend_once, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+        must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
     must(ABT_self_yield());
     must(ABT_self_yield());
     size_t size;
@@ -142,8 +124,8 @@ int main(void)
     long set_kib = outstanding_kib();
     double seconds = tap_seconds(3) / 3;
 
-    play("units that end at once", nothing, seconds, set_kib);
-    play("units that yield", yields, seconds, set_kib);
+    play("units that end at once", do_nothing, seconds, set_kib);
+    play("units that yield", unit_yields, seconds, set_kib);
     for (int i = 0; i < NUM_KEYS; i++)
         must(ABT_key_create(NULL, &keys[i]));
     play("units that have values of keys", sets_values, seconds, set_kib);

@@ -16,14 +16,6 @@ struct item {
 
 static atomic_long num_units, num_stolen;
 
-static int rank_now(void)
-{
-    int rank = 0;
-
-    must(ABT_self_get_xstream_rank(&rank));
-    return rank;
-}
-
 static void run_item(void *arg)
 {
     struct item *item = arg;
@@ -31,7 +23,7 @@ static void run_item(void *arg)
     for (volatile unsigned i = item->spins; i > 0; i--)
         ;
     atomic_fetch_add(&item->runs, 1);
-    if (rank_now() != item->creator)
+    if (own_rank() != item->creator)
         atomic_fetch_add(&num_stolen, 1);
 }
 
@@ -39,7 +31,7 @@ static void run_batch(const struct team *team, struct rng *rng)
 {
     struct item items[BATCH];
     ABT_thread units[BATCH];
-    int num = 1 + (int)below(rng, BATCH), rank = rank_now();
+    int num = 1 + (int)below(rng, BATCH), rank = own_rank();
     bool tasklets = one_in(rng, 4), last_first = !one_in(rng, 4), delays = one_in(rng, 4);
     unsigned spins = one_in(rng, 2) ? 0 : below(rng, 2000);
 

@@ -15,11 +15,6 @@ static ABT_mutex mutex;
 static atomic_bool stop;
 static atomic_long turns;
 
-static void do_little(void *arg)
-{
-    (void)arg;
-}
-
 static void yield_twice(void *arg)
 {
     (void)arg;
@@ -50,7 +45,7 @@ static void join_a_child(void *pool)
     must(ABT_thread_free(&thread));
 }
 
-static void (*const acts[])(void *) = {do_little, yield_twice, lock_and_yield, exit_early, join_a_child};
+static void (*const acts[])(void *) = {do_nothing, yield_twice, lock_and_yield, exit_early, join_a_child};
 enum { ACTS = sizeof(acts) / sizeof(acts[0]) };
 
 static void many(ABT_pool pool)
@@ -79,12 +74,12 @@ static void one_turn(ABT_pool pool, struct rng *rng)
         must(ABT_self_yield());
     must(one_in(rng, 4) ? ABT_thread_join(thread) : ABT_SUCCESS);
     must(ABT_thread_free(&thread));
-    must(ABT_thread_create(pool, do_little, NULL, ABT_THREAD_ATTR_NULL, NULL));
-    must(ABT_task_create(pool, do_little, NULL, &task));
+    must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL));
+    must(ABT_task_create(pool, do_nothing, NULL, &task));
     must(ABT_task_free(&task));
     if (one_in(rng, 3))
         many(pool);
-    must(ABT_thread_create(pool, do_little, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread));
     must(ABT_thread_join(thread));
     must(ABT_thread_revive(pool, act, pool, &thread));
     must(ABT_thread_free(&thread));

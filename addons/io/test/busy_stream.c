@@ -463,14 +463,6 @@ static void test_later(void)
 
 static const struct kind *early_kind;
 
-static bool is_blocked(ABT_thread thread)
-{
-    ABT_thread_state state;
-
-    must(ABT_thread_get_state(thread, &state));
-    return state == ABT_THREAD_STATE_BLOCKED;
-}
-
 /* The primary stream is alone when the ULT begins to wait, and looks at events when it is not alone any more. */
 static void test_early(void)
 {

@@ -91,7 +91,7 @@ static ssize_t read_natively(void *byte)
     return read(ends[0], byte, 1);
 }
 
-static ssize_t do_nothing(void *unused)
+static ssize_t return_one(void *unused)
 {
     (void)unused;
     return 1;
@@ -126,7 +126,7 @@ static void function_behind(void *unused)
     abtio_op *op = occupy_helper();
 
     (void)unused;
-    check(abtio_blocking(do_nothing, NULL, deadline) == 1);
+    check(abtio_blocking(return_one, NULL, deadline) == 1);
     abtio_op_free(&op);
 }
 

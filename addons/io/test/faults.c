@@ -13,16 +13,6 @@
 #include "child.h"
 #include "io.h"
 
-static ABT_pool own_pool(void)
-{
-    ABT_xstream self;
-    ABT_pool pool;
-
-    must(ABT_self_get_xstream(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
-    return pool;
-}
-
 /* ---- Signals --------------------------------------------------------------------------------------------------- */
 
 static atomic_bool storm;
@@ -73,7 +63,7 @@ static void signals(void)
     storm = true;
     if (pthread_create(&thread, NULL, make_storm, &self))
         bail_out("pthread_create");
-    must(ABT_thread_create(own_pool(), echo, &e, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_create(main_pool(), echo, &e, ABT_THREAD_ATTR_NULL, &ult));
     for (int i = 0; i < 300; i++) {
         wrong += abtio_send_all(fds[0], buf, sizeof(buf), 0, ABTIO_FOREVER) != sizeof(buf);
         wrong += abtio_recv_all(fds[0], buf, sizeof(buf), 0, ABTIO_FOREVER) != sizeof(buf);
@@ -164,14 +154,6 @@ static void *receive_outside(void *arg)
     return (void *)n;
 }
 
-/* A ULT that is blocked has started its operation. */
-static bool is_blocked(ABT_thread thread)
-{
-    ABT_thread_state state;
-    must(ABT_thread_get_state(thread, &state));
-    return state == ABT_THREAD_STATE_BLOCKED;
-}
-
 /* abtio_finalize ends what is under way, whoever waits for it. */
 static void finalize_in_flight(abtio_backend backend)
 {
@@ -191,7 +173,7 @@ static void finalize_in_flight(abtio_backend backend)
     outside_receives = false;
     must(ABT_xstream_create(ABT_SCHED_NULL, &second));
     must(ABT_thread_create_on_xstream(second, sleep_long, &slept_on_second, ABT_THREAD_ATTR_NULL, &on_second));
-    must(ABT_thread_create(own_pool(), sleep_long, &slept, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_create(main_pool(), sleep_long, &slept, ABT_THREAD_ATTR_NULL, &thread));
     if (pthread_create(&outside, NULL, receive_outside, &fds[0]))
         bail_out("pthread_create");
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "recv_nb");
@@ -448,7 +430,7 @@ static int ring_taken_away(void *arg)
     if (abtio_init(&rings) != 0 || listen(listener, 1) < 0 || abtio_acceptor_create(listener, 0, &acceptor) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM, 0, taken_fds) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, later_fds) < 0)
         return 77;
-    must(ABT_thread_create(own_pool(), receive_taken, NULL, ABT_THREAD_ATTR_NULL, &taken));
+    must(ABT_thread_create(main_pool(), receive_taken, NULL, ABT_THREAD_ATTR_NULL, &taken));
     if (abtio_recv_nb(taken_fds[1], &byte, 1, 0, ABTIO_FOREVER, &op) != 0 ||
         abtio_acceptor_accept_nb(acceptor, ABTIO_FOREVER, &accepts) != 0 || !begin_receiving(&received) ||
         abtio_sleep(10 * MS, ABTIO_FOREVER) != 0 || /* the stream sleeps in its ring */
@@ -456,7 +438,7 @@ static int ring_taken_away(void *arg)
         return 1;
     if (!refuse(SYS_io_uring_enter, *last, EPERM))
         return 77;
-    must(ABT_thread_create(own_pool(), receive_later, NULL, ABT_THREAD_ATTR_NULL, &later));
+    must(ABT_thread_create(main_pool(), receive_later, NULL, ABT_THREAD_ATTR_NULL, &later));
     must(ABT_thread_free(&taken));
     if (taken_result != -EIO || abtio_op_wait(op) != -EIO || abtio_cancel(op) != -EALREADY)
         return 2;

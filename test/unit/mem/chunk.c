@@ -66,12 +66,6 @@ int madvise(void *addr, size_t len, int advice)
 
 /* --- The child --- */
 
-static void nothing(void *arg)
-{
-    (void)arg;
-    must(ABT_self_yield());
-}
-
 /* Writes where nobody may. */
 static void overflow(void *arg)
 {
@@ -119,7 +113,7 @@ static int child(const char *what)
     for (int round = 0; round < 2; round++) {
         huge_maps = atoi(getenv("TEST_HUGE_MAPS"));
         must(ABT_init(0, NULL));
-        run_units(nothing);
+        run_units(unit_yields);
         if (!strcmp(what, "overflow"))
             run_units(overflow);
         if (round == 1) {

@@ -18,11 +18,6 @@ enum { STREAMS = 2, UNITS = 256, ROUNDS = 200 };
 static ABT_pool pools[STREAMS];
 static int strange[STREAMS], outside[STREAMS];
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
 /* How many of these units are not in memory of the node. */
 static int count_strange(ABT_thread *units, uint32_t node)
 {
@@ -46,7 +41,7 @@ static void create_many(void *arg)
     ABT_thread units[UNITS];
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < UNITS; i++)
-            must(ABT_thread_create(pools[me], nothing, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+            must(ABT_thread_create(pools[me], do_nothing, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
         outside[me] += abti_nodes_here() != (uint32_t)me;
         strange[me] += count_strange(units, (uint32_t)me);
         for (int i = 0; i < UNITS; i++)
