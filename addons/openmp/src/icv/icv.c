@@ -26,8 +26,8 @@ struct abtomp_env abtomp_env = {
 
 /* What is only used by what follows from it. */
 static struct levels threads_said, bind_said;
-static bool is_nested, is_tool, is_debug;
-static int display, allocator = 1;
+static bool is_nested;
+static int display, ignored, allocator = 1;
 
 /* A variable: how it is read and printed, and where its value is. */
 struct variable {
@@ -342,13 +342,6 @@ static bool parse_display(const struct variable *variable, const char *text)
     return true;
 }
 
-static bool parse_tool(const struct variable *variable, const char *text)
-{
-    int word = read_word(&text, tools);
-    *(bool *)variable->to = word != 0;
-    return word >= 0 && is_end(text);
-}
-
 /* A variable that is named later has precedence over an older name of the same. */
 static const struct variable variables[] = {
     {"OMP_DYNAMIC", "true or false", parse_flag, print_flag, .to = &abtomp_env.icvs.dynamic},
@@ -381,10 +374,10 @@ static const struct variable variables[] = {
     {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, .to = &abtomp_env.target_offload,
      .words = offloads},
     {"OMP_DISPLAY_ENV", "true, false or verbose", parse_display, NULL, .to = &display, .words = displays},
-    {"OMP_TOOL", "enabled or disabled", parse_tool, NULL, .to = &is_tool},
+    {"OMP_TOOL", "enabled or disabled", parse_word, NULL, .to = &ignored, .words = tools},
     {"OMP_TOOL_LIBRARIES", "", parse_nothing, NULL, .to = NULL},
     {"OMP_TOOL_VERBOSE_INIT", "", parse_nothing, NULL, .to = NULL},
-    {"OMP_DEBUG", "enabled or disabled", parse_tool, NULL, .to = &is_debug},
+    {"OMP_DEBUG", "enabled or disabled", parse_word, NULL, .to = &ignored, .words = tools},
     {"GOMP_SPINCOUNT", "a number, or infinity", parse_spincount, print_spincount, .to = &abtomp_env.spin_count},
     {"ABT_OMP_NESTED", "t, u or auto", parse_word, print_word, .to = &abtomp_env.nested, .words = nestings},
     {"ABT_OMP_SHARE", "0 or 1", parse_flag, print_flag, .to = &abtomp_env.shares},

@@ -111,15 +111,6 @@ static bool pass_barriers(void)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-/* Whether libabt has asked, which it does once. relaxed, both: each caller finds it out */
-static bool has_barriers(void)
-{
-    static _Atomic(bool) is_known;
-    if (!atomic_load_explicit(&is_known, memory_order_relaxed) && pass_barriers())
-        atomic_store_explicit(&is_known, true, memory_order_relaxed);
-    return atomic_load_explicit(&is_known, memory_order_relaxed);
-}
-
 static void expose_locked(struct abtomp_deque *deque, uint32_t split, uint32_t to)
 {
     set_num_public(deque, to);
@@ -137,8 +128,12 @@ static void expose_locked(struct abtomp_deque *deque, uint32_t split, uint32_t t
 
 void abtomp_deque_expose(struct abtomp_deque *deque)
 {
-    if (!has_barriers())
-        return;
+    static _Atomic(bool) has_asked; /* libabt has, which it does once. relaxed, both: each caller finds it out */
+    if (!atomic_load_explicit(&has_asked, memory_order_relaxed)) {
+        if (!pass_barriers())
+            return;
+        atomic_store_explicit(&has_asked, true, memory_order_relaxed);
+    }
     abtomp_mutex_lock(&deque->lock);
     int32_t kept = abtomp_deque_num_kept(deque);
     uint32_t split = split_locked(deque);
