@@ -184,8 +184,16 @@ struct abtomp_box {
     _Atomic(uint32_t) num; /* tasks: written with the lock, read without, as a hint */
 };
 
+/* What a thread does: see watch.c. */
+struct abtomp_watch {
+    struct abtomp_watch *next, **at;
+    _Atomic(struct abtomp_team *) team; /* its innermost relay; NULL: none */
+    _Atomic(bool) waits;                /* for other members */
+} ABTOMP_LINE;
+
 /* What the team of a root, which is at level 0, is among all others. */
 struct abtomp_roots {
+    struct abtomp_watch watch;
     struct abtomp_roots *next, **at; /* in the list of all roots: roots_lock */
     _Atomic(uint64_t) used_ns;       /* when its last region of several members ended. 0: it had none; all ones: it has
                                         one. Written by the root */
@@ -474,8 +482,8 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled);
 
 /* -- watch.c -- */
 
-/* The calling thread begins to use OpenMP; it ends; it is alone in the child of a fork. */
-void abtomp_watch_thread(void);
+/* The calling thread begins to use OpenMP, with memory that is all 0; it ends; it is alone in the child of a fork. */
+void abtomp_watch_thread(struct abtomp_watch *watch);
 void abtomp_watch_end(void);
 void abtomp_watch_in_child(void);
 

@@ -48,16 +48,9 @@ void abtomp_relay_end(struct abtomp_team *team);
 
 /* -- watch.c -- */
 
-/* What a thread does. */
-struct abtomp_watch {
-    struct abtomp_watch *next, **at;
-    _Atomic(struct abtomp_team *) team; /* its innermost relay; NULL: none */
-    _Atomic(bool) waits;                /* for other members */
-} ABTOMP_LINE;
+extern _Thread_local struct abtomp_watch *abtomp_own_watch; /* NULL: it is a thread of the library */
 
-extern _Thread_local struct abtomp_watch *abtomp_own_watch; /* NULL: out of memory, or it is a thread of the library */
-
-/* The calling thread begins a region. False: nobody watches, since there is no thread or no memory for that. */
+/* The calling thread begins a region. False: nobody watches, since there is no thread for that. */
 bool abtomp_watch_begin(struct abtomp_team *team);
 
 /* It has ended. */

@@ -19,8 +19,8 @@ static void root_end(void *arg)
     abtomp_tasks_drain(me);
     abtomp_teams_end(me);
     abtomp_roots_remove(&me->team->root);
-    abtomp_team_free(me->team);
     abtomp_watch_end();
+    abtomp_team_free(me->team);
     abtomp_stream_leave();
     abtomp_current = NULL;
 }
@@ -81,6 +81,6 @@ struct abtomp_member *abtomp_root(void)
     if (has_key)
         (void)pthread_setspecific(root_key, me);
     abtomp_roots_add(&me->team->root);
-    abtomp_watch_thread();
+    abtomp_watch_thread(&me->team->root.watch);
     return me;
 }

@@ -168,8 +168,9 @@ static void serve_regions(struct abtomp_member *me)
 
 void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_member *me))
 {
+    struct abtomp_watch watch = {0}; /* not of malloc, which makes a heap for a thread that uses it */
     abtomp_current = me;
-    abtomp_watch_thread();
+    abtomp_watch_thread(&watch);
     run(me);
     abtomp_watch_end();
     abtomp_stream_leave();

@@ -12,8 +12,6 @@
  */
 #include "team/relay.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* FEW: regions between two looks that are long: 50 us each. STUCK_LOOKS: without a thread while all wait, 2 seconds */
@@ -116,12 +114,8 @@ static __attribute__((noinline)) bool wake_watch(void)
     return true;
 }
 
-void abtomp_watch_thread(void)
+void abtomp_watch_thread(struct abtomp_watch *watch)
 {
-    struct abtomp_watch *watch = aligned_alloc(_Alignof(struct abtomp_watch), sizeof(*watch));
-    if (!watch)
-        return;
-    memset(watch, 0, sizeof(*watch));
     pthread_mutex_lock(&lock);
     watch->next = watches;
     watch->at = &watches;
@@ -135,8 +129,6 @@ void abtomp_watch_thread(void)
 bool abtomp_watch_begin(struct abtomp_team *team)
 {
     struct abtomp_watch *watch = abtomp_own_watch;
-    if (ABTOMP_UNLIKELY(!watch))
-        return false;
     /* relaxed: this thread writes it */
     team->outer = atomic_load_explicit(&watch->team, memory_order_relaxed);
     /* seq_cst, both: pairs with the accesses in watch_main, and in look_at_all */
@@ -162,15 +154,12 @@ void abtomp_watch_quiet(void)
 void abtomp_watch_end(void)
 {
     struct abtomp_watch *watch = abtomp_own_watch;
-    if (!watch)
-        return;
     pthread_mutex_lock(&lock);
     *watch->at = watch->next;
     if (watch->next)
         watch->next->at = watch->at;
     pthread_mutex_unlock(&lock);
     abtomp_own_watch = NULL;
-    free(watch);
 }
 
 /* In the child of a fork there is one thread. */
