@@ -3,7 +3,7 @@
 #include "kmp/environment.h"
 #include "icv/icv.h"
 
-#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,15 +105,28 @@ static const struct {
 };
 enum { NUM = sizeof(variables) / sizeof(variables[0]) };
 
-/* By which name the library was loaded: programs of gcc ask for libgomp.so.1, and do not look at these variables. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* of the linker: where the library begins */
+
+static int look_at_file(struct dl_phdr_info *info, size_t size, void *is_asked_for)
+{
+    (void)size;
+    if (info->dlpi_addr != (uintptr_t)__ehdr_start)
+        return 0;
+    const char *name = strrchr(info->dlpi_name, '/');
+    name = name ? name + 1 : info->dlpi_name;
+    *(bool *)is_asked_for = strncmp(name, "libomp", 6) == 0 || strncmp(name, "libiomp", 7) == 0;
+    return 1;
+}
+
+/*
+ * By which name the library was loaded: programs of gcc ask for libgomp.so.1, and do not look at these variables.
+ * dladdr would look through all symbols.
+ */
 bool abtomp_kmp_is_asked_for(void)
 {
-    Dl_info info;
-    if (dladdr(variables, &info) == 0 || !info.dli_fname)
-        return false;
-    const char *name = strrchr(info.dli_fname, '/');
-    name = name ? name + 1 : info.dli_fname;
-    return strncmp(name, "libomp", 6) == 0 || strncmp(name, "libiomp", 7) == 0;
+    bool is_asked_for = false;
+    (void)dl_iterate_phdr(look_at_file, &is_asked_for);
+    return is_asked_for;
 }
 
 const char *abtomp_kmp_value_of(const char *name)
