@@ -353,4 +353,10 @@ static inline int try_all(void (*setup)(void), void (*teardown)(void))
     return done_testing();
 }
 
+#define TRY_ALL(setup, teardown)                                                                                       \
+    int main(void)                                                                                                     \
+    {                                                                                                                  \
+        return try_all(setup, teardown);                                                                               \
+    }
+
 #endif

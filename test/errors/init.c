@@ -18,7 +18,4 @@ PROVOKE(ABT_finalize, ABT_ERR_INV_XSTREAM, BY_SECONDARY | BY_EXTERNAL, "the last
     return ABT_finalize();
 }
 
-int main(void)
-{
-    return try_all(nothing_to_set_up, nothing_to_set_up);
-}
+TRY_ALL(nothing_to_set_up, nothing_to_set_up)

@@ -233,7 +233,4 @@ NULLS(ABT_unit_get_thread, ABT_ERR_INV_UNIT, INITED, ABT_UNIT_NULL, h, OUT(ABT_t
 NULLS(ABT_unit_set_associated_pool, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL, ABT_UNIT_NULL, h);
 NULLS(ABT_unit_set_associated_pool, ABT_ERR_INV_UNIT, INITED, ABT_UNIT_NULL, h, world.idle);
 
-int main(void)
-{
-    return try_all(setup, teardown);
-}
+TRY_ALL(setup, teardown)

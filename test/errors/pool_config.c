@@ -43,7 +43,4 @@ NULLS(ABT_pool_user_def_set_pop_many, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POO
 NULLS(ABT_pool_user_def_set_push_many, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, new_push_many);
 NULLS(ABT_pool_user_def_set_print_all, ABT_ERR_INV_POOL_USER_DEF, INITED, ABT_POOL_USER_DEF_NULL, h, NULL);
 
-int main(void)
-{
-    return try_all(setup, teardown);
-}
+TRY_ALL(setup, teardown)

@@ -125,7 +125,4 @@ PROVOKE(ABT_sched_config_set, ABT_ERR_INV_ARG, INITED, "no type: the entry stays
     return code;
 }
 
-int main(void)
-{
-    return try_all(setup, teardown);
-}
+TRY_ALL(setup, teardown)

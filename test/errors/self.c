@@ -156,7 +156,4 @@ PROVOKE(ABT_self_schedule, ABT_ERR_OTHER, ULTS | BY_SCHED | ALWAYS, "the pool ma
     return code;
 }
 
-int main(void)
-{
-    return try_all(setup, teardown);
-}
+TRY_ALL(setup, teardown)

@@ -79,7 +79,4 @@ RETURNS(ABT_task_is_migratable, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_MIGR
 NULLS(ABT_task_get_id, ABT_ERR_INV_TASK, INITED, ABT_TASK_NULL, h, OUT(uint64_t));
 NULLS(ABT_task_get_arg, ABT_ERR_INV_TASK, INITED, ABT_TASK_NULL, h, OUT(void *));
 
-int main(void)
-{
-    return try_all(nothing_to_set_up, nothing_to_set_up);
-}
+TRY_ALL(nothing_to_set_up, nothing_to_set_up)

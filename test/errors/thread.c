@@ -166,7 +166,4 @@ NULLS(ABT_thread_attr_set_migratable, ABT_ERR_INV_THREAD_ATTR, INITED, ABT_THREA
 RETURNS(ABT_thread_attr_set_migratable, ABT_ERR_FEATURE_NA, INITED | ALWAYS | IF_NO_MIGRATE, "no migration", with_stack,
         ABT_FALSE);
 
-int main(void)
-{
-    return try_all(setup, teardown);
-}
+TRY_ALL(setup, teardown)

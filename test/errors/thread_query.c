@@ -91,7 +91,4 @@ PROVOKE(ABT_thread_set_associated_pool, ABT_ERR_OTHER, INITED | ALWAYS, "the poo
     return code;
 }
 
-int main(void)
-{
-    return try_all(setup, teardown);
-}
+TRY_ALL(setup, teardown)

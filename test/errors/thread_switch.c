@@ -61,7 +61,4 @@ NULLS(ABT_thread_revive_to, ABT_ERR_INV_POOL, ULTS, ABT_POOL_NULL, h, do_nothing
 RETURNS(ABT_thread_revive_to, ABT_ERR_OTHER, ULTS | ALWAYS, "the pool makes no unit", world.refusing, do_nothing, NULL,
         IN_OUT(ABT_thread, world.ended_ult));
 
-int main(void)
-{
-    return try_all(nothing_to_set_up, nothing_to_set_up);
-}
+TRY_ALL(nothing_to_set_up, nothing_to_set_up)

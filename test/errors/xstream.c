@@ -187,7 +187,4 @@ PROVOKE(ABT_xstream_check_events, ABT_ERR_INV_THREAD, BY_ULT | BY_SECONDARY | IF
     return code;
 }
 
-int main(void)
-{
-    return try_all(nothing_to_set_up, nothing_to_set_up);
-}
+TRY_ALL(nothing_to_set_up, nothing_to_set_up)

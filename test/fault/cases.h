@@ -316,6 +316,16 @@ static inline void probe_again(void)
     must(ABT_pool_pop_thread(probe_pool, &probe));
 }
 
+/* A stream that has begun, and asks for nothing any more. */
+static inline ABT_xstream probed_xstream(void)
+{
+    ABT_xstream stream = new_xstream();
+    probe_begin();
+    probe_into(pool_of(stream));
+    probe_again();
+    return stream;
+}
+
 static inline void probe_end(void)
 {
     probe_into(own_pool());

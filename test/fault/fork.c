@@ -28,10 +28,7 @@ static ABT_bool give(void *arg, struct abtx_work *work)
 
 static void begin(void)
 {
-    xstream = new_xstream();
-    probe_begin();
-    probe_into(pool_of(xstream));
-    probe_again();
+    xstream = probed_xstream();
 }
 
 static void end(void)

@@ -33,29 +33,16 @@ static void use_and_free(void)
     must(ABT_pool_free(&pool));
 }
 
-static void begin_fifo(void)
-{
-    kind = ABT_POOL_FIFO;
-    access_kind = ABT_POOL_ACCESS_MPMC;
-}
-
-static void begin_private(void)
-{
-    kind = ABT_POOL_FIFO;
-    access_kind = ABT_POOL_ACCESS_PRIV;
-}
-
-static void begin_fifo_wait(void)
-{
-    kind = ABT_POOL_FIFO_WAIT;
-    access_kind = ABT_POOL_ACCESS_MPMC;
-}
-
-static void begin_randws(void)
-{
-    kind = ABT_POOL_RANDWS;
-    access_kind = ABT_POOL_ACCESS_MPMC;
-}
+#define BEGIN(name, of_kind, of_access)                                                                                \
+    static void begin_##name(void)                                                                                     \
+    {                                                                                                                  \
+        kind = ABT_POOL_##of_kind;                                                                                     \
+        access_kind = ABT_POOL_ACCESS_##of_access;                                                                     \
+    }
+BEGIN(fifo, FIFO, MPMC)
+BEGIN(private, FIFO, PRIV)
+BEGIN(fifo_wait, FIFO_WAIT, MPMC)
+BEGIN(randws, RANDWS, MPMC)
 
 /* User-defined pools, whose init allocates and says in its own way that it could not. */
 static struct list list;

@@ -227,10 +227,7 @@ static void test_joins(int unused, int unused2)
 
     (void)unused;
     (void)unused2;
-    es = new_xstream();
-    probe_begin();
-    probe_into(pool_of(es));
-    probe_again();
+    es = probed_xstream();
     make_ults();
     must(pthread_create(&native, NULL, disarm_native, NULL));
     fault_arm(1, FAULT_FROM);
@@ -276,10 +273,7 @@ static void test_requests(int unused, int unused2)
     (void)unused;
     (void)unused2;
     must(ABT_thread_free(&first));
-    es = new_xstream();
-    probe_begin();
-    probe_into(pool_of(es));
-    probe_again();
+    es = probed_xstream();
     make_ults();
     for (int i = 0; i < NUM; i++)
         must(ABT_thread_set_associated_pool(ults[i], pool_of(es)));
@@ -304,10 +298,7 @@ static void test_cancel(int unused, int unused2)
 
     (void)unused;
     (void)unused2;
-    es = new_xstream();
-    probe_begin();
-    probe_into(pool_of(es));
-    probe_again();
+    es = probed_xstream();
     make_ults();
     fault_arm(1, FAULT_FROM);
     for (int i = 0; i < NUM; i++)
