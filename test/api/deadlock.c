@@ -17,9 +17,7 @@ static uint32_t word;
 static void begin(void)
 {
     must(ABT_init(0, NULL));
-    ABT_xstream self;
-    must(ABT_xstream_self(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    pool = main_pool();
     for (int i = 0; i < 3; i++)
         must(ABT_mutex_create(&mutexes[i]));
     must(ABT_cond_create(&cond));

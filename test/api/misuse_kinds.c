@@ -804,11 +804,9 @@ static const struct row {
 /* With one object of each kind. */
 static void begin(void)
 {
-    ABT_xstream es;
 
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    pool = main_pool();
     must(ABT_mutex_create(&mutex));
     must(ABT_eventual_create(0, &eventual));
     must(ABT_future_create(1, NULL, &future));

@@ -138,7 +138,6 @@ int main(void)
 {
     static const size_t sizes[] = {4096, 17000, 65536, 100000, 1 << 20, 2 << 20, 16 << 20};
     pthread_t external;
-    ABT_xstream es;
     ABT_bool in_assembly;
     long calls = -1;
 
@@ -146,8 +145,7 @@ int main(void)
         skip_all("a sanitizer has these calls");
     setenv("ABT_MEM_MAX_NUM_STACKS", "1000000", 1); /* nothing is given back, however long this takes */
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    pool = main_pool();
     must(ABT_info_query_config(ABT_INFO_QUERY_KIND_FCONTEXT, &in_assembly));
     /* Contexts of the C library's do not fit into the smallest. */
     for (size_t i = !in_assembly; i < sizeof(sizes) / sizeof(sizes[0]); i++)

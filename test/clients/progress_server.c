@@ -151,10 +151,7 @@ static void test_moves(FILE *file)
     ok(soon(atomic_load(&ran) == UNITS), "every unit of the closing pool runs");
     ok(settles_at(server.handler_pool, 0) && settles_at(server.spare_pool, 0), "the pools get empty");
 
-    ABT_xstream self;
-    ABT_pool own;
-    must(ABT_xstream_self(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &own));
+    ABT_pool own = main_pool();
     must(ABT_thread_create(own, count_up, &switched, ABT_THREAD_ATTR_NULL, &next));
     must(ABT_thread_get_id(next, &id));
     must(ABT_thread_yield_to(next));

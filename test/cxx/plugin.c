@@ -76,10 +76,7 @@ static void in_streams(int streams)
 
 static ABT_pool own_pool(void)
 {
-    ABT_xstream primary;
-    ABT_pool pool;
-    must(ABT_xstream_self(&primary));
-    must(ABT_xstream_get_main_pools(primary, 1, &pool));
+    ABT_pool pool = main_pool();
     return pool;
 }
 

@@ -148,14 +148,11 @@ static void test_stack_sizes(void)
     enum { EMULATED_SHIFT = 28 };
     ABT_thread_attr attr;
     ABT_thread thread;
-    ABT_xstream es;
-    ABT_pool pool;
     static _Alignas(64) char memory[65536];
 
     must(ABT_init(0, NULL));
     must(ABT_key_create(NULL, &key));
-    must(ABT_xstream_self(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     must(ABT_thread_attr_create(&attr));
     for (int shift = 0; shift <= 64; shift++) {
         if (is_emulated() && shift > EMULATED_SHIFT && shift < 60) {

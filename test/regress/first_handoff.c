@@ -12,15 +12,12 @@ static void not_run(void *arg)
 
 int main(void)
 {
-    ABT_xstream xstream;
-    ABT_pool pool;
     ABT_thread thread, popped;
     int ran = 0;
 
     regress_begin();
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&xstream));
-    must(ABT_xstream_get_main_pools(xstream, 1, &pool));
+    ABT_pool pool = main_pool();
     must(ABT_thread_create(pool, not_run, &ran, ABT_THREAD_ATTR_NULL, &thread));
     must(ABT_pool_pop_thread(pool, &popped));
     if (ABT_thread_cancel(thread) == ABT_ERR_FEATURE_NA)

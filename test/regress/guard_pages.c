@@ -59,15 +59,12 @@ static int run_way(void *arg)
     const struct way *way = arg;
     size_t size = way->stack_size;
     ABT_thread threads[3];
-    ABT_xstream es;
-    ABT_pool pool;
 
     setenv("ABT_STACK_OVERFLOW_CHECK", "auto", 1);
     if (way->chunks)
         setenv("ABT_MEM_LP_ALLOC", way->chunks, 1);
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     for (int i = 0; i < 3; i++) {
         threads[i] = create(pool, i == 1 && !way->fits ? overflow : unit_suspends, &way->frame, size);
         must(ABT_self_yield());

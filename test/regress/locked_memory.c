@@ -32,11 +32,8 @@ static long account(const char *field)
 static long per_ult(void)
 {
     static ABT_thread threads[NUM];
-    ABT_xstream es;
-    ABT_pool pool;
 
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     long before = account("VmLck:");
     for (int i = 0; i < NUM; i++)
         must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));

@@ -25,14 +25,11 @@ static void go(void *arg)
 int main(void)
 {
     enum { ROUNDS = 2000, UNITS = 20 };
-    ABT_xstream self;
-    ABT_pool pool;
     ABT_thread units[UNITS];
 
     regress_begin();
     must(ABT_init(0, NULL));
-    must(ABT_xstream_self(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    ABT_pool pool = main_pool();
     for (int i = 0; i < ROUNDS; i++) {
         for (int j = 0; j < UNITS; j++)
             must(ABT_thread_create(pool, go, (void *)(intptr_t)(j % 10), ABT_THREAD_ATTR_NULL, &units[j]));

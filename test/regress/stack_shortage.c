@@ -202,13 +202,10 @@ static int stall(void *arg)
 {
     (void)arg;
     ABT_thread threads[NUM];
-    ABT_xstream es;
-    ABT_pool pool;
 
     setenv("ABT_THREAD_STACKSIZE", "8000000", 1);
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     limit_space((size_t)36 * MIB);
     for (int i = 0; i < NUM; i++)
         must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));

@@ -59,11 +59,8 @@ static int run_some(int at_a_time, size_t stack_size)
 {
     enum { ROUNDS = 20, MOST = 64 };
     ABT_thread threads[MOST];
-    ABT_xstream es;
-    ABT_pool pool;
 
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     ran = 0;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < at_a_time; i++)

@@ -51,13 +51,10 @@ static void is_at_most(long kib, double limit, const char *what)
 
 static void create_and_block(void)
 {
-    ABT_pool pool;
-    ABT_xstream es;
     size_t left;
 
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     long before = resident_kib();
     for (int i = 0; i < MANY; i++)
         must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));

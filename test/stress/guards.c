@@ -43,13 +43,10 @@ static bool kernel_guards(void)
 static void mass(const char *check)
 {
     ABT_thread *threads = malloc(MASS * sizeof(*threads));
-    ABT_xstream es;
-    ABT_pool pool;
 
     setenv("ABT_STACK_OVERFLOW_CHECK", check, 1);
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     int mappings = num_mappings();
     long resident = resident_kib();
     for (int i = 0; i < MASS; i++)

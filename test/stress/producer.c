@@ -61,12 +61,9 @@ static void consume(void *arg)
 static long outstanding_kib(void)
 {
     static ABT_thread threads[OUTSTANDING];
-    ABT_pool pool;
-    ABT_xstream es;
 
     must(ABT_init(0, NULL));
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     long before = resident_kib();
     for (int i = 0; i < OUTSTANDING; i++)
         must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));

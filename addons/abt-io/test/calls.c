@@ -212,12 +212,9 @@ static void finalize_waits(void *arg)
 
 static void in_ult(void (*body)(void *))
 {
-    ABT_xstream self;
-    ABT_pool pool;
     ABT_thread thread;
 
-    must(ABT_self_get_xstream(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    ABT_pool pool = main_pool();
     must(ABT_thread_create(pool, body, NULL, ABT_THREAD_ATTR_NULL, &thread));
     must(ABT_thread_free(&thread));
 }

@@ -408,10 +408,8 @@ static void free_left(abtio_backend backend)
 
 static void tests(void)
 {
-    ABT_xstream primary;
 
-    must(ABT_self_get_xstream(&primary));
-    must(ABT_xstream_get_main_pools(primary, 1, &own));
+    own = main_pool();
     many();
     look();
     leave();

@@ -45,12 +45,9 @@ static inline int open_descriptors(void)
 /* Runs a function in a ULT of the caller's stream and waits for it. */
 static inline void in_ult(void (*body)(void *), void *arg)
 {
-    ABT_xstream self;
-    ABT_pool pool;
     ABT_thread thread;
 
-    must(ABT_self_get_xstream(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    ABT_pool pool = main_pool();
     must(ABT_thread_create(pool, body, arg, ABT_THREAD_ATTR_NULL, &thread));
     must(ABT_thread_free(&thread));
 }

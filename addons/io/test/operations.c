@@ -82,14 +82,11 @@ static void cancel_of_others(void *arg)
     int fds[2];
     char byte;
     struct victim victim = {NULL, 0};
-    ABT_xstream self;
-    ABT_pool pool;
     ABT_thread thread;
 
     (void)arg;
     make_pair(fds);
-    must(ABT_self_get_xstream(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    ABT_pool pool = main_pool();
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &victim.op), 0, "%s: recv_nb", backend_name);
     must(ABT_thread_create(pool, wait_for_victim, &victim, ABT_THREAD_ATTR_NULL, &thread));
     must(ABT_thread_yield());
@@ -325,8 +322,6 @@ static void *external(void *arg)
 static void tests(void)
 {
     char tasklet_name[] = "tasklet", external_name[] = "external thread", ult_name[] = "ULT";
-    ABT_xstream self;
-    ABT_pool pool;
     ABT_task task;
     pthread_t thread;
 
@@ -337,8 +332,7 @@ static void tests(void)
     in_ult(ends, NULL);
     in_ult(lookups, NULL);
     in_ult(any_caller, ult_name);
-    must(ABT_self_get_xstream(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    ABT_pool pool = main_pool();
     must(ABT_task_create(pool, any_caller, tasklet_name, &task));
     must(ABT_task_free(&task));
     if (pthread_create(&thread, NULL, external, external_name))

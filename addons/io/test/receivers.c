@@ -499,10 +499,8 @@ static void look(void)
 
 static void tests(void)
 {
-    ABT_xstream primary;
 
-    must(ABT_self_get_xstream(&primary));
-    must(ABT_xstream_get_main_pools(primary, 1, &own));
+    own = main_pool();
     order();
     many();
     together();

@@ -61,12 +61,10 @@ static void client(void *arg)
     (void)arg;
     for (int i = 0; i < 2; i++) {
         ABT_thread thread;
-        ABT_xstream self;
         ABT_pool pool;
         struct server server = {listen_anywhere(&addr), i ? SOCK_NONBLOCK : 0};
 
-        must(ABT_self_get_xstream(&self));
-        must(ABT_xstream_get_main_pools(self, 1, &pool));
+        pool = main_pool();
         must(ABT_thread_create(pool, serve_one, &server, ABT_THREAD_ATTR_NULL, &thread));
         talk(&addr, server.flags);
         must(ABT_thread_free(&thread));

@@ -80,11 +80,8 @@ static void run_units(void (*func)(void *))
 {
     enum { UNITS = 300 };
     static ABT_thread units[UNITS];
-    ABT_pool pool;
-    ABT_xstream es;
 
-    must(ABT_self_get_xstream(&es));
-    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_pool pool = main_pool();
     for (int i = 0; i < UNITS; i++)
         must(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
     must(ABT_self_yield()); /* all of them start, on a stack each */

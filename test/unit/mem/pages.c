@@ -91,11 +91,8 @@ static void run_units(size_t size)
 {
     ABT_thread_attr attr;
     ABT_thread threads[UNITS];
-    ABT_pool pool;
-    ABT_xstream self;
 
-    must(ABT_self_get_xstream(&self));
-    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    ABT_pool pool = main_pool();
     must(ABT_thread_attr_create(&attr));
     if (size > 0)
         must(ABT_thread_attr_set_stacksize(attr, size));
