@@ -150,6 +150,13 @@ static inline ABT_pool main_pool(void)
     return pool;
 }
 
+static inline ABT_thread ult_in(ABT_pool pool, void (*func)(void *), void *arg)
+{
+    ABT_thread thread = ABT_THREAD_NULL;
+    must(ABT_thread_create(pool, func, arg, ABT_THREAD_ATTR_NULL, &thread));
+    return thread;
+}
+
 static inline ABT_unit unit_of(ABT_thread thread)
 {
     ABT_unit unit = ABT_UNIT_NULL;

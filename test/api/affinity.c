@@ -264,10 +264,8 @@ static void be_in_region(void *arg)
 /* A unit of the stream is in a region, so that a spare thread carries the stream. */
 static ABT_thread enter_region(ABT_xstream xstream, struct region *r)
 {
-    ABT_thread thread;
-
     *r = (struct region){false, false};
-    must(ABT_thread_create(pool_of(xstream), be_in_region, r, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool_of(xstream), be_in_region, r);
     wait_for(atomic_load(&r->inside));
     return thread;
 }
@@ -287,9 +285,8 @@ static void note_cpus(void *arg)
 static bool runs_on(ABT_xstream xstream, const struct cpus *cpus)
 {
     struct cpus found;
-    ABT_thread thread;
 
-    must(ABT_thread_create(pool_of(xstream), note_cpus, &found, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool_of(xstream), note_cpus, &found);
     must(ABT_thread_free(&thread));
     return same(&found, cpus);
 }

@@ -152,10 +152,9 @@ static void end_for_primary(void *arg)
 static void by_primary(void)
 {
     struct region r = region_new();
-    ABT_thread thread;
     pthread_t before = pthread_self();
 
-    must(ABT_thread_create(own_pool(), end_for_primary, &r, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(own_pool(), end_for_primary, &r);
     ok_abt(ABTX_blocking_begin());
     block(&r);
     ok_abt(ABTX_blocking_end());
@@ -196,10 +195,9 @@ static void set_in_region(void *arg)
 static void wakes_from_region(void)
 {
     ABT_eventual eventual;
-    ABT_thread thread;
 
     must(ABT_eventual_create(0, &eventual));
-    must(ABT_thread_create(own_pool(), set_in_region, eventual, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(own_pool(), set_in_region, eventual);
     ok_abt(ABT_eventual_wait(eventual, NULL));
     must(ABT_thread_free(&thread));
     must(ABT_eventual_free(&eventual));
@@ -227,13 +225,12 @@ static void ends_with_region(bool shared, bool cancelled)
     struct ending ending = {.ended = false};
     struct region r = region_new();
     ABT_pool pool;
-    ABT_thread thread;
     ABT_xstream other = ABT_XSTREAM_NULL;
     pthread_t native;
 
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
     must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &ending.stream));
-    must(ABT_thread_create(pool, be_in_region, &r, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, be_in_region, &r);
     wait_for(atomic_load(&r.stage) == INSIDE);
     if (shared)
         must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &other));
@@ -443,9 +440,7 @@ static void use_hooks(void *arg)
 
 static void with_hooks(void)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(own_pool(), use_hooks, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(own_pool(), use_hooks, NULL);
     must(ABT_thread_free(&thread));
 }
 
@@ -485,14 +480,13 @@ static void fork_after_region(void)
 
 static void with_fork(void)
 {
-    ABT_thread thread;
     int status = -1;
 
     if (is_emulated() || !FORKS_WITH_THREADS) {
         skip(2, "children of a fork cannot make threads here, or a sanitizer's threads and locks are not there");
         return;
     }
-    must(ABT_thread_create(own_pool(), fork_in_region, &status, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(own_pool(), fork_in_region, &status);
     must(ABT_thread_free(&thread));
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "in the child of a fork in a region that is over");
     fork_after_region();

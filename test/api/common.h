@@ -208,14 +208,6 @@ static inline ABT_thread self(void)
     return thread;
 }
 
-static inline ABT_thread ult_in(ABT_pool pool, void (*func)(void *), void *arg)
-{
-    ABT_thread thread = ABT_THREAD_NULL;
-
-    must(ABT_thread_create(pool, func, arg, ABT_THREAD_ATTR_NULL, &thread));
-    return thread;
-}
-
 static inline ABT_xstream new_xstream(void)
 {
     ABT_xstream xstream = ABT_XSTREAM_NULL;

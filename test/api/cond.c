@@ -393,10 +393,9 @@ static void step(void *arg)
 static void check_count_of_one(ABT_pool pool)
 {
     ABT_thread_state state;
-    ABT_thread ult;
     size_t total;
 
-    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    ABT_thread ult = ult_in(pool, unit_suspends, NULL);
     wait_for(ABT_thread_get_state(ult, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED);
     must(ABT_pool_get_total_size(pool, &total));
     is_int((long)total, 1, "no more and no fewer have been counted as blocked than as woken");

@@ -29,9 +29,7 @@ static void begin(void)
 
 static ABT_thread make(void (*func)(void *), void *arg)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, func, arg, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, func, arg);
     return thread;
 }
 
@@ -482,9 +480,7 @@ static void expected_wake(void)
 
 static void *create_then_set(void *arg)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, suspend, NULL);
     nap_ms(1300);
     must(ABT_thread_resume(thread));
     must(ABT_thread_free(&thread));

@@ -44,9 +44,7 @@ static void set(void *arg)
 
 static void wait_once(ABT_eventual eventual)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(own_pool(), set, (void *)eventual, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(own_pool(), set, (void *)eventual);
     must(ABT_eventual_wait(eventual, NULL));
     must(ABT_thread_free(&thread));
 }

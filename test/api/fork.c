@@ -228,12 +228,11 @@ static void set_status(void)
 
 static void test_units(void)
 {
-    ABT_thread thread;
     ABT_task task;
     ABT_pool mine;
 
     must(ABT_self_get_last_pool(&mine));
-    must(ABT_thread_create(pools[0], fork_and_work, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pools[0], fork_and_work, NULL);
     must(ABT_thread_free(&thread));
     await(forked, 0, "a ULT of another stream forks");
     must(ABT_thread_create(pools[0], fork_and_return, NULL, ABT_THREAD_ATTR_NULL, &thread));

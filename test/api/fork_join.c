@@ -249,11 +249,10 @@ static void sibling(void *arg)
 static void test_sibling(int team)
 {
     ABT_pool pool;
-    ABT_thread thread;
 
     must(ABTX_fork_start(team, &streams[STREAMS - team]));
     must(ABT_xstream_get_main_pools(streams[STREAMS - 1], 1, &pool));
-    must(ABT_thread_create(pool, sibling, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, sibling, NULL);
     must(ABT_thread_free(&thread));
     must(ABTX_fork_stop());
 }

@@ -187,7 +187,6 @@ static void test_objects(enum caller who, void *arg)
     ABT_xstream xstream = new_xstream();
     ABT_sched sched;
     ABT_thread_attr attr;
-    ABT_thread thread;
     ABT_task task;
     ABT_pool pool = new_pool(ABT_POOL_RANDWS, ABT_FALSE);
 
@@ -202,7 +201,7 @@ static void test_objects(enum caller who, void *arg)
     must(ABT_thread_attr_create(&attr));
     prints(text, ABT_info_print_thread_attr(text.fp, attr));
     must(ABT_thread_attr_free(&attr));
-    must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, do_nothing, NULL);
     must(ABT_task_create(pool, do_nothing, NULL, &task));
     prints(text, ABT_info_print_thread(text.fp, thread));
     prints(text, ABT_info_print_task(text.fp, task));

@@ -64,9 +64,7 @@ static void says(bool (*act)(void), const char *name, const char *const *lines)
 
 static ABT_thread create(ABT_pool pool, void (*func)(void *), void *arg)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, func, arg, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, func, arg);
     return thread;
 }
 

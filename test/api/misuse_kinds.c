@@ -32,9 +32,7 @@ static ABT_xstream_barrier xbarrier;
 
 static ABT_thread create(void (*func)(void *))
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, func, NULL);
     return thread;
 }
 

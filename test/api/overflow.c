@@ -371,10 +371,9 @@ void jumps_in_region(void *arg)
 
 static void run_in_region(bool secondary, void (*func)(void *))
 {
-    ABT_thread ult;
     must(ABT_init(0, NULL));
     ABT_xstream es = secondary ? new_xstream() : own_xstream();
-    must(ABT_thread_create(pool_of(es), func, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    ABT_thread ult = ult_in(pool_of(es), func, NULL);
     must(ABT_thread_free(&ult));
 }
 

@@ -356,10 +356,9 @@ static void wake_and_lock(void *pool)
 {
     ABT_mutex mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&memory);
     atomic_int counter = 0;
-    ABT_thread thread;
 
     must(ABT_mutex_lock(mutex));
-    must(ABT_thread_create(pool, lock_once, &counter, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, lock_once, &counter);
     must(ABT_self_yield());
     is_int(state_of(thread), ABT_THREAD_STATE_BLOCKED, "a ULT of a built-in pool waits for a mutex");
     must(ABT_mutex_unlock(mutex));

@@ -149,9 +149,7 @@ static void note_back(void *arg)
 
 static void is_order(const char *expected, const char *what)
 {
-    ABT_thread other;
-
-    must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &other));
+    ABT_thread other = ult_in(pool, do_nothing, NULL);
     memset(order, 0, sizeof(order));
     at = 0;
     must(ABT_thread_yield());
@@ -222,9 +220,7 @@ static void *external(void *arg)
 
 static void run(void (*func)(void *), const char *arg)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, func, (void *)(uintptr_t)arg, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, func, (void *)(uintptr_t)arg);
     must(ABT_thread_free(&thread));
 }
 

@@ -432,9 +432,7 @@ static void join_all(void *way)
 /* Only units of the stream push to its private pool: this one is in another. */
 static void start_joiner(void *way)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, join_all, way, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, join_all, way);
     must(ABT_thread_free(&thread));
 }
 

@@ -106,7 +106,6 @@ static void test_answer(void)
 {
     ABT_eventual eventual;
     ABT_xstream xstream;
-    ABT_thread ult;
     pthread_t watcher;
     atomic_bool found;
     struct stat status;
@@ -116,7 +115,7 @@ static void test_answer(void)
     is_int(status.st_mode & 0777, 0600, "it is for its user only");
     xstream = new_xstream();
     must(ABT_eventual_create(0, &eventual));
-    must(ABT_thread_create(pool_of(xstream), wait_for_eventual, eventual, ABT_THREAD_ATTR_NULL, &ult));
+    ABT_thread ult = ult_in(pool_of(xstream), wait_for_eventual, eventual);
     must(pthread_create(&watcher, NULL, look_for_wait, &found));
     must(pthread_join(watcher, NULL));
     ok(atomic_load(&found), "the blocked unit is found, with what it waits for");

@@ -269,7 +269,6 @@ static void inside_ult(void *arg)
 static void *check_codes(void *unused)
 {
     ABT_xstream xstream, other;
-    ABT_thread thread;
 
     (void)unused;
     if (ABT_NULL)
@@ -287,7 +286,7 @@ static void *check_codes(void *unused)
     ok_err(ABT_self_exit(), ABT_ERR_INV_THREAD);
     ok_abt(ABT_xstream_set_rank(xstream, 17));
     is_int(own_rank(), 17, "it gets another rank");
-    must(ABT_thread_create(own_pool(), inside_ult, &xstream, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(own_pool(), inside_ult, &xstream);
     must(ABT_thread_free(&thread));
     must(ABTX_xstream_leave(&xstream));
     return NULL;

@@ -103,11 +103,10 @@ static bool enter_without_memory(ABT_xstream *leaving)
 static bool keeps_timer(void)
 {
     ABT_xstream leaving;
-    ABT_thread sleeper;
     pthread_t server;
 
     must(ABT_xstream_create(new_sched(), &leaving));
-    must(ABT_thread_create(pool, sleep_long, NULL, ABT_THREAD_ATTR_NULL, &sleeper));
+    ABT_thread sleeper = ult_in(pool, sleep_long, NULL);
     wait_for(is_in_state(sleeper, ABT_THREAD_STATE_BLOCKED));
     atomic_store(&serves, false);
     atomic_store(&may_leave, false);

@@ -342,10 +342,8 @@ static void yield_and_region(void *arg)
 
 static bool regions_work(unsigned n, enum fault_mode mode)
 {
-    ABT_thread thread;
-
     must(ABT_init(0, NULL));
-    must(ABT_thread_create(own_pool(), yield_and_region, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(own_pool(), yield_and_region, NULL);
     must(ABT_self_yield());
     fault_arm(n, mode);
     must(ABT_thread_join(thread));

@@ -13,7 +13,6 @@ static size_t total_of(ABT_pool pool)
 int main(void)
 {
     ABT_xstream es;
-    ABT_thread ult;
     ABT_thread_state state = ABT_THREAD_STATE_READY;
     ABT_pool pools[2];
 
@@ -22,7 +21,7 @@ int main(void)
     for (int i = 0; i < 2; i++)
         pools[i] = make_pool(ABT_POOL_ACCESS_MPMC);
     es = make_es(2, pools);
-    must(ABT_thread_create(pools[0], unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    ABT_thread ult = ult_in(pools[0], unit_suspends, NULL);
     while (state != ABT_THREAD_STATE_BLOCKED)
         must(ABT_thread_get_state(ult, &state));
     is_int(total_of(pools[0]), 1, "blocked out of the first pool");

@@ -17,10 +17,9 @@ static void run_one(ABT_pool pool)
 
 static void test_by_hand(ABT_pool pool, const char *kind)
 {
-    ABT_thread thread;
     ABT_pool same = pool;
 
-    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, unit_suspends, NULL);
     run_one(pool);
     is_int(ABT_pool_free(&pool), ABT_ERR_POOL, "%s with a blocked ULT is not freed", kind);
     ok(pool == same, "and its handle stays");
@@ -51,10 +50,9 @@ static void test_left_blocked(void)
 {
     ABT_pool pool = fifo(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE), common;
     ABT_sched sched;
-    ABT_thread thread;
 
     must(ABT_xstream_get_main_pools(own_xstream(), 1, &common));
-    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, unit_suspends, NULL);
     must(ABT_sched_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_pool_add_sched(common, sched));
     while (state_of(thread) != ABT_THREAD_STATE_BLOCKED)
@@ -75,12 +73,11 @@ static void test_left_queued(void)
     ABT_pool pool = fifo(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_TRUE);
     ABT_sched_config config;
     ABT_sched sched;
-    ABT_thread thread;
 
     must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 0, ABT_sched_config_var_end));
     must(ABT_sched_create_basic(ABT_SCHED_BASIC, 1, &pool, config, &sched));
     must(ABT_sched_config_free(&config));
-    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, unit_suspends, NULL);
     must(ABT_sched_free(&sched));
     must_outlive(pool);
     run_one(pool);
@@ -129,10 +126,9 @@ static void test_slow_waker(void)
     struct list list;
     ABT_pool pool = slow_pool(&list);
     ABT_bool empty = ABT_TRUE;
-    ABT_thread thread;
     pthread_t native;
 
-    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, unit_suspends, NULL);
     run_one(pool);
     must(pthread_create(&native, NULL, resume_slowly, thread));
     while (empty)

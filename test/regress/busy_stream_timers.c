@@ -96,10 +96,9 @@ static void wait_here(void *arg)
 static void await_end(enum kind kind)
 {
     struct waiter waiter = {.kind = kind};
-    ABT_thread ult;
 
     atomic_store(&over, false);
-    must(ABT_thread_create(shared, wait_here, &waiter, ABT_THREAD_ATTR_NULL, &ult));
+    ABT_thread ult = ult_in(shared, wait_here, &waiter);
     if (kind == CANCELLED) {
         while (!atomic_load(&waiter.waits))
             nap_ms(1);

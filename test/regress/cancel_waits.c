@@ -83,8 +83,7 @@ static void scribble(void *unused)
 
 static void run_at_home(void (*fn)(void *))
 {
-    ABT_thread unit;
-    must(ABT_thread_create(home_pool, fn, NULL, ABT_THREAD_ATTR_NULL, &unit));
+    ABT_thread unit = ult_in(home_pool, fn, NULL);
     must(ABT_thread_free(&unit));
 }
 
@@ -117,8 +116,7 @@ static int index_of;
 
 static ABT_thread fresh_unit(void)
 {
-    ABT_thread unit;
-    must(ABT_thread_create(home_pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &unit));
+    ABT_thread unit = ult_in(home_pool, do_nothing, NULL);
     return unit;
 }
 
@@ -387,8 +385,6 @@ static void free_objects(void)
 
 static void try_row(const struct row *row)
 {
-    ABT_thread keeper;
-
     make_objects();
     if (row->prepare)
         row->prepare();
@@ -402,7 +398,7 @@ static void try_row(const struct row *row)
         must(ABT_thread_join(victim));
     for (int i = 0; i < 8 && row->end != NATIVE; i++)
         run_at_home(scribble);
-    must(ABT_thread_create(home_pool, guard, NULL, ABT_THREAD_ATTR_NULL, &keeper));
+    ABT_thread keeper = ult_in(home_pool, guard, NULL);
     if (row->release)
         row->release();
     must(ABT_thread_free(&victim));

@@ -54,9 +54,7 @@ static void unit_main(void *arg)
 
 static ABT_thread create(void)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, unit_main, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, unit_main, NULL);
     return thread;
 }
 

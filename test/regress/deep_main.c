@@ -36,13 +36,12 @@ static void descend(void *arg)
 {
     int left = (int)(intptr_t)arg;
     ABT_pool pool;
-    ABT_thread thread;
 
     USE_STACK(FRAME);
     if (left == 0)
         return;
     must(ABT_self_get_last_pool(&pool));
-    must(ABT_thread_create(pool, descend, (void *)(intptr_t)(left - 1), ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, descend, (void *)(intptr_t)(left - 1));
     must(ABT_thread_free(&thread));
 }
 

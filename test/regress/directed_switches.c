@@ -508,12 +508,11 @@ static void play_stacked(ABT_xstream self)
 {
     ABT_pool main_pool;
     ABT_sched sched;
-    ABT_thread player;
 
     must(ABT_xstream_get_main_pools(self, 1, &main_pool));
     make_pools(&kinds[1], 2);
     must(ABT_sched_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
-    must(ABT_thread_create(pools[0], play_all, (void *)"a stacked scheduler", ABT_THREAD_ATTR_NULL, &player));
+    ABT_thread player = ult_in(pools[0], play_all, (void *)"a stacked scheduler");
     must(ABT_pool_add_sched(main_pool, sched));
     must(ABT_thread_free(&player));
 }
@@ -575,9 +574,7 @@ static void tell_pool(void *arg)
 
 static ABT_thread ready_out_of_pool(void *arg)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pools[0], tell_pool, arg, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pools[0], tell_pool, arg);
     take_out(thread);
     ran = false;
     return thread;

@@ -111,9 +111,7 @@ static void fork_in_unit(void *arg)
 
 static void test_in_unit(ABT_pool pool)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, fork_in_unit, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, fork_in_unit, NULL);
     must(ABT_thread_free(&thread));
     if (forked == 0) {
         burst(NUM);

@@ -202,7 +202,6 @@ int main(void)
 {
     ABT_xstream streams[2];
     ABT_pool pool;
-    ABT_thread thread;
     ABT_task task;
     pthread_t native;
 
@@ -213,7 +212,7 @@ int main(void)
     must(ABTX_fork_start(1, &streams[1]));
     must(ABT_xstream_get_main_pools(streams[0], 1, &pool));
     be_ult("primary ULT");
-    must(ABT_thread_create(pool, be_ult, "ULT", ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, be_ult, "ULT");
     must(ABT_thread_free(&thread));
     must(ABT_task_create(pool, be_tasklet, "tasklet", &task));
     must(ABT_task_free(&task));

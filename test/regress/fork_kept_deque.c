@@ -79,7 +79,6 @@ static void fork_twice(void *arg)
 int main(void)
 {
     ABT_pool pool;
-    ABT_thread thread;
 
     regress_begin();
     must(ABT_init(0, NULL));
@@ -87,7 +86,7 @@ int main(void)
     must(ABT_xstream_create(ABT_SCHED_NULL, &streams[1]));
     must(ABT_self_get_last_pool(&pool));
     fork_twice("the primary ULT");
-    must(ABT_thread_create(pool, fork_twice, "a ULT", ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, fork_twice, "a ULT");
     must(ABT_thread_free(&thread));
     must(ABTX_fork_stop());
     must(ABT_xstream_free(&streams[1]));

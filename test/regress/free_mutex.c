@@ -26,9 +26,7 @@ static ABT_xstream make_sched_es(ABT_sched_predef kind, int num, ABT_pool *pools
 
 static ABT_thread make_ult(ABT_pool pool, void (*func)(void *))
 {
-    ABT_thread ult;
-
-    must(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    ABT_thread ult = ult_in(pool, func, NULL);
     return ult;
 }
 

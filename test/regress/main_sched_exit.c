@@ -100,13 +100,12 @@ static void test_exit_when_replaced(void)
     ABT_pool pool = make_pool(ABT_POOL_ACCESS_MPMC);
     ABT_sched sched;
     ABT_xstream es;
-    ABT_thread thread;
     atomic_int replaced = 0;
 
     leave = NULL;
     must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_xstream_create(sched, &es));
-    must(ABT_thread_create(pool, replace, &replaced, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, replace, &replaced);
     while (!is_terminated(es))
         nap_ms(1);
     ok_abt(ABT_xstream_join(es));

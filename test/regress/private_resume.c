@@ -58,10 +58,9 @@ static void wait_beside_stacked(ABT_pool outer)
     ABT_pool inner = make_pool(ABT_POOL_ACCESS_PRIV);
     ABT_thread_state state = ABT_THREAD_STATE_READY;
     ABT_sched sched;
-    ABT_thread blocked;
 
     must(ABT_sched_create_basic(ABT_SCHED_BASIC, 1, &inner, ABT_SCHED_CONFIG_NULL, &sched));
-    must(ABT_thread_create(inner, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &blocked));
+    ABT_thread blocked = ult_in(inner, unit_suspends, NULL);
     must(ABT_pool_add_sched(outer, sched));
     while (state != ABT_THREAD_STATE_BLOCKED) {
         must(ABT_thread_yield());

@@ -132,10 +132,9 @@ static void waits(void *way)
 
 static ABT_thread create(ABT_pool pool, void (*func)(void *), const void *arg)
 {
-    ABT_thread thread;
     ABT_thread_state state = ABT_THREAD_STATE_READY;
 
-    must(ABT_thread_create(pool, func, (void *)(uintptr_t)arg, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, func, (void *)(uintptr_t)arg);
     while (state != ABT_THREAD_STATE_BLOCKED) {
         must(ABT_self_yield());
         must(ABT_thread_get_state(thread, &state));
@@ -197,7 +196,6 @@ static void suspends_to(void *other)
 
 static void resume_suspended(ABT_pool pool)
 {
-    ABT_thread other;
     ABT_unit unit;
     static const struct way way = {"nothing", wait_suspension, NULL};
 
@@ -205,7 +203,7 @@ static void resume_suspended(ABT_pool pool)
     must(ABT_thread_resume(thread));
     ok_err(ABT_thread_resume(thread), ABT_ERR_THREAD);
     must(ABT_thread_free(&thread));
-    must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, &other));
+    ABT_thread other = ult_in(pool, unit_suspends, NULL);
     must(ABT_thread_get_unit(other, &unit));
     must(ABT_pool_remove(pool, unit));
     thread = create(pool, suspends_to, other);

@@ -87,10 +87,9 @@ static void stack_one(bool is_user)
     int before = atomic_load(&frees);
     ABT_pool pool;
     ABT_sched sched;
-    ABT_thread thread;
 
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
-    must(ABT_thread_create(pool, join_and_block, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, join_and_block, NULL);
     if (is_user)
         sched = make_user_sched(&pool);
     else

@@ -89,9 +89,7 @@ static void play_arg(void *arg)
 /* By a ULT of the pool, which its stream runs until it waits. */
 static void play_there(ABT_pool pool)
 {
-    ABT_thread player;
-
-    must(ABT_thread_create(pool, play_arg, pool, ABT_THREAD_ATTR_NULL, &player));
+    ABT_thread player = ult_in(pool, play_arg, pool);
     must(ABT_thread_free(&player));
 }
 

@@ -38,9 +38,7 @@ static void exit_early(void *arg)
 
 static void join_a_child(void *pool)
 {
-    ABT_thread thread;
-
-    must(ABT_thread_create(pool, yield_twice, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, yield_twice, NULL);
     must(ABT_thread_join(thread));
     must(ABT_thread_free(&thread));
 }
@@ -66,10 +64,9 @@ static void many(ABT_pool pool)
 static void one_turn(ABT_pool pool, struct rng *rng)
 {
     void (*act)(void *) = acts[below(rng, ACTS)];
-    ABT_thread thread;
     ABT_task task;
 
-    must(ABT_thread_create(pool, act, pool, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, act, pool);
     if (one_in(rng, 3))
         must(ABT_self_yield());
     must(one_in(rng, 4) ? ABT_thread_join(thread) : ABT_SUCCESS);

@@ -212,10 +212,8 @@ static void finalize_waits(void *arg)
 
 static void in_ult(void (*body)(void *))
 {
-    ABT_thread thread;
-
     ABT_pool pool = main_pool();
-    must(ABT_thread_create(pool, body, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, body, NULL);
     must(ABT_thread_free(&thread));
 }
 

@@ -154,10 +154,9 @@ static void cancel_function(void *unused)
 static void finalize_over(void *unused)
 {
     ABT_pool pool;
-    ABT_thread reader;
 
     must(ABT_self_get_last_pool(&pool));
-    must(ABT_thread_create(pool, read_in_helper, unused, ABT_THREAD_ATTR_NULL, &reader));
+    ABT_thread reader = ult_in(pool, read_in_helper, unused);
     await_reader();
     must(abtio_finalize());
     must(ABT_thread_free(&reader));
@@ -176,12 +175,11 @@ static void accept_two(void *unused)
 {
     abtio_acceptor *acceptor;
     ABT_pool pool;
-    ABT_thread other;
 
     (void)unused;
     must(ABT_self_get_last_pool(&pool));
     must(abtio_acceptor_create(listener, 0, &acceptor));
-    must(ABT_thread_create(pool, accept_one, acceptor, ABT_THREAD_ATTR_NULL, &other));
+    ABT_thread other = ult_in(pool, accept_one, acceptor);
     accept_one(acceptor);
     must(ABT_thread_free(&other));
     must(abtio_acceptor_free(&acceptor));
@@ -221,7 +219,6 @@ static void receive_without_buffer(void *unused)
     struct kept kept;
     abtio_receiver *receiver;
     ABT_pool pool;
-    ABT_thread other;
     int fds[2];
     void *buf = NULL;
 
@@ -231,7 +228,7 @@ static void receive_without_buffer(void *unused)
     must(abtio_buffers_create(16, 1, &kept.buffers));
     must(abtio_receiver_create(fds[0], 0, kept.buffers, &receiver));
     check(write(fds[1], "a", 1) == 1 && abtio_receiver_recv(receiver, &kept.buf, ABTIO_FOREVER) == 1);
-    must(ABT_thread_create(pool, give_back_late, &kept, ABT_THREAD_ATTR_NULL, &other));
+    ABT_thread other = ult_in(pool, give_back_late, &kept);
     check(write(fds[1], "b", 1) == 1 && abtio_receiver_recv(receiver, &buf, deadline) == 1);
     must(ABT_thread_free(&other));
     must(abtio_buffers_give_back(kept.buffers, buf));

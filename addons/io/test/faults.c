@@ -52,7 +52,6 @@ static void signals(void)
 {
     struct sigaction action = {.sa_handler = no_more};
     pthread_t self = pthread_self(), thread;
-    ABT_thread ult;
     int fds[2];
     long wrong = 0;
     char buf[100] = "";
@@ -63,7 +62,7 @@ static void signals(void)
     storm = true;
     if (pthread_create(&thread, NULL, make_storm, &self))
         bail_out("pthread_create");
-    must(ABT_thread_create(main_pool(), echo, &e, ABT_THREAD_ATTR_NULL, &ult));
+    ABT_thread ult = ult_in(main_pool(), echo, &e);
     for (int i = 0; i < 300; i++) {
         wrong += abtio_send_all(fds[0], buf, sizeof(buf), 0, ABTIO_FOREVER) != sizeof(buf);
         wrong += abtio_recv_all(fds[0], buf, sizeof(buf), 0, ABTIO_FOREVER) != sizeof(buf);
@@ -162,7 +161,6 @@ static void finalize_in_flight(abtio_backend backend)
     abtio_op *op;
     pthread_t outside;
     void *result;
-    ABT_thread thread;
     ABT_xstream second;
     ABT_thread on_second;
     ssize_t slept = 1, slept_on_second = 1;
@@ -173,7 +171,7 @@ static void finalize_in_flight(abtio_backend backend)
     outside_receives = false;
     must(ABT_xstream_create(ABT_SCHED_NULL, &second));
     must(ABT_thread_create_on_xstream(second, sleep_long, &slept_on_second, ABT_THREAD_ATTR_NULL, &on_second));
-    must(ABT_thread_create(main_pool(), sleep_long, &slept, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(main_pool(), sleep_long, &slept);
     if (pthread_create(&outside, NULL, receive_outside, &fds[0]))
         bail_out("pthread_create");
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "recv_nb");

@@ -45,10 +45,8 @@ static inline int open_descriptors(void)
 /* Runs a function in a ULT of the caller's stream and waits for it. */
 static inline void in_ult(void (*body)(void *), void *arg)
 {
-    ABT_thread thread;
-
     ABT_pool pool = main_pool();
-    must(ABT_thread_create(pool, body, arg, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, body, arg);
     must(ABT_thread_free(&thread));
 }
 

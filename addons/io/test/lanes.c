@@ -48,7 +48,6 @@ static void wait_until_blocked(ABT_thread thread)
 static void migrate(void)
 {
     ABT_pool pool;
-    ABT_thread thread;
     struct reader r = {.result = -1};
 
     if (!has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION)) {
@@ -58,7 +57,7 @@ static void migrate(void)
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
     make_second(1, &pool);
     make_pair(r.fds);
-    must(ABT_thread_create(pool, read_one, &r, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, read_one, &r);
     wait_until_blocked(thread);
     must(ABT_thread_migrate_to_pool(thread, own));
     is_int(abtio_send(r.fds[1], "m", 1, 0, ABTIO_FOREVER), 1, "%s: send to one that migrates", backend_name);

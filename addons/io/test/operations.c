@@ -82,13 +82,12 @@ static void cancel_of_others(void *arg)
     int fds[2];
     char byte;
     struct victim victim = {NULL, 0};
-    ABT_thread thread;
 
     (void)arg;
     make_pair(fds);
     ABT_pool pool = main_pool();
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &victim.op), 0, "%s: recv_nb", backend_name);
-    must(ABT_thread_create(pool, wait_for_victim, &victim, ABT_THREAD_ATTR_NULL, &thread));
+    ABT_thread thread = ult_in(pool, wait_for_victim, &victim);
     must(ABT_thread_yield());
     is_int(abtio_cancel(victim.op), 0, "cancel while another waits");
     must(ABT_thread_free(&thread));
