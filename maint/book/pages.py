@@ -12,7 +12,7 @@ Each block of code says what it is:
     text     is looked at by nobody
 
 The blocks of a page are run in a directory of their own, in which ./program is an example that makes units, echo.c
-that of libabtio, and maint is that of the source. One that does not run there stands behind a line <!-- not run: WHY -->; such a C block is only
+that of libabtio, and maint and tools are those of the source. One that does not run there stands behind a line <!-- not run: WHY -->; such a C block is only
 compiled.
 """
 import os
@@ -67,7 +67,8 @@ class Runner:
         self.directory, self.flags = directory, flags
         self.counts = {"ran": 0, "not run": 0}
         directory.mkdir()
-        (directory / "maint").symlink_to(TOP / "maint")
+        for name in ("maint", "tools"):
+            (directory / name).symlink_to(TOP / name)
         (directory / "echo.c").symlink_to(TOP / "addons/io/examples/echo.c")
         for library in os.environ.get("LD_LIBRARY_PATH", "").split(":")[:1]:
             (directory / "libabt.so").symlink_to(pathlib.Path(library) / "libabt.so")

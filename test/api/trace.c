@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ABTX_trace_*, ABT_TRACE: the file is asked in SQL, by maint/trace-query, about what a known program has done; and the
+ * ABTX_trace_*, ABT_TRACE: the file is asked in SQL, by tools/trace-query, about what a known program has done; and the
  * file of a program that was killed opens, too.
  */
 #include <signal.h>
@@ -85,7 +85,7 @@ static long answer(const char *sql)
     char command[2000];
     long number = -1;
 
-    snprintf(command, sizeof(command), "%s/maint/trace-query %s \"%s\"", TEST_SOURCE, path, sql);
+    snprintf(command, sizeof(command), "%s/tools/trace-query %s \"%s\"", TEST_SOURCE, path, sql);
     FILE *fp = popen(command, "r");
     if (!fp || fscanf(fp, "%ld", &number) != 1)
         number = -1;
