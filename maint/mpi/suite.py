@@ -6,16 +6,12 @@ import dataclasses
 import os
 import pathlib
 import re
-import shutil
 import subprocess
-import tempfile
 
-from apt import apt_get, cache
+import apt
 
-CACHE = cache("mpich")
 FOLDERS = ("pt2pt", "coll", "comm", "part", "threads/pt2pt", "threads/coll", "threads/comm", "threads/init",
            "threads/mpi_t", "threads/part", "threads/rma", "threads/spawn")
-KEPT = "*/test/mpi"
 
 
 @dataclasses.dataclass
@@ -50,25 +46,16 @@ def fetch():
     is_there, version = call("dpkg-query", "-W", "-f", "${source:Version}", "libmpich-dev")
     if not is_there:
         return "the installed MPICH is not Debian's"
-    kept = CACHE / version.strip()
-    if (kept / "test" / "mpi" / "pt2pt").exists():
-        return kept
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        get = apt_get(folder, sources())
-        call(*get, "update")
-        is_there, said = call(*get, "source", "--download-only", f"mpich={kept.name}", cwd=folder)
-        if not is_there:
-            return f"the source of MPICH {kept.name} cannot be fetched: {' '.join(said.strip().splitlines()[-1:])}"
-        made = folder / "made"
-        made.mkdir()
-        archive = next(folder.glob("mpich_*.orig.tar.*"))
-        if not call("tar", "xf", archive, "-C", made, "--strip-components=1", "--wildcards", KEPT)[0]:
-            return f"{archive.name} has no tests"
-        CACHE.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(kept, ignore_errors=True)
-        shutil.move(made, kept)
-    return kept
+    version = version.strip()
+
+    def load(get, work, place):
+        apt.call(*get, "source", "--download-only", f"mpich={version}", cwd=work)
+        apt.unpack(next(work.glob("mpich_*.orig.tar.*")), ["*/test/mpi"], place)
+
+    try:
+        return apt.suite(f"mpich/{version}", load, sources())
+    except apt.Missing as why:
+        return f"the source of {why}"
 
 
 @dataclasses.dataclass

@@ -11,6 +11,8 @@ import shlex
 import signal
 import subprocess
 
+import apt
+
 PASS, SKIP = "pass", "skip"
 # What the compiler may take: some tests are large, and the machine may be busy.
 COMPILE_SECONDS = 900
@@ -21,6 +23,18 @@ THERE = {"tls", "tls_runtime", "size32plus", "sync_int_long", "sync_char_short",
          "sse2", "sse2_runtime", "avx", "avx_runtime", "offload_device_shared_as", "offload_device_shared_as_or_none"}
 DIRECTIVE = re.compile(r"\{\s*(dg-[a-z-]+)\s*(.*?)\s*\}\s*(?:\*/)?\s*$", re.M)
 DRIVERS = {"c": ["gcc"], "c++": ["g++", "-x", "c++"], "fortran": ["gfortran"]}
+
+
+GCC = "gcc-12-source"
+# Some tests declare what they call by these two headers.
+WANTED = ("*/libgomp/testsuite/lib*", "*/libgomp/libgomp_g.h", "*/include/gomp-constants.h")
+
+
+def load(get, work, place):
+    """gcc/ with the tests, from Debian's source."""
+    apt.call(*get, "download", GCC, cwd=work)
+    apt.call("dpkg-deb", "-x", next(work.glob(f"{GCC}_*.deb")), work / "package")
+    apt.unpack(next((work / "package").rglob("gcc-12*.tar.xz")), WANTED, place / "gcc")
 
 
 def words(text):

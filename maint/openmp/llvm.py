@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import sys
 
-from apt import cache
-from openmp import dejagnu, fetch
+import apt
+from openmp import dejagnu
 
 WANTED = ("*/openmp/runtime/test/*", "*/openmp/runtime/src/kmp_platform.h")
 # What lit says, in the words of the other suite.
@@ -33,11 +33,11 @@ config.environment["LD_LIBRARY_PATH"] = "{path}"
 
 def load(version, get, work, place):
     """The tests from Debian's source, and the headers and the library that programs are linked with."""
-    fetch.call(*get, "source", "--download-only", f"llvm-toolchain-{version}", cwd=work)
-    fetch.unpack(next(work.glob("llvm-toolchain-*.orig.tar.xz")), WANTED, place / "llvm")
-    fetch.call(*get, "download", f"libomp-{version}-dev", f"libomp5-{version}", cwd=work)
+    apt.call(*get, "source", "--download-only", f"llvm-toolchain-{version}", cwd=work)
+    apt.unpack(next(work.glob("llvm-toolchain-*.orig.tar.xz")), WANTED, place / "llvm")
+    apt.call(*get, "download", f"libomp-{version}-dev", f"libomp5-{version}", cwd=work)
     for package in work.glob("libomp*.deb"):
-        fetch.call("dpkg-deb", "-x", package, place / "package")
+        apt.call("dpkg-deb", "-x", package, place / "package")
     (place / "link").mkdir()
     shutil.copy(next((place / "package").rglob("libomp*.so.5")), place / "link" / "libomp.so.5")
     (place / "link" / "libomp.so").symlink_to("libomp.so.5")
@@ -45,7 +45,7 @@ def load(version, get, work, place):
 
 def lit(work):
     """The runner of LLVM, in an environment of its own."""
-    place = cache("openmp") / "lit"
+    place = apt.cache("openmp") / "lit"
     if not (place / "bin" / "lit").exists():
         subprocess.run([sys.executable, "-m", "venv", place], check=True)
         subprocess.run([place / "bin" / "pip", "-q", "install", "lit", "psutil"], check=True)
@@ -67,7 +67,7 @@ def fortran(work, own, source):
 
 def run(version, own, given):
     """What each test ends with, by its name. clang of that version and its FileCheck are installed."""
-    suite = fetch.suite(f"llvm-{version}", functools.partial(load, version))
+    suite = apt.suite(f"openmp/llvm-{version}", functools.partial(load, version))
     work = pathlib.Path(given.work).resolve() / f"llvm-{version}"
     work.mkdir(parents=True, exist_ok=True)
     headers = next((suite / "package").rglob("omp.h")).parent
