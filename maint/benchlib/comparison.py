@@ -162,23 +162,19 @@ def text_of(data):
 
 
 def finish(data, given):
-    OUT.mkdir(parents=True, exist_ok=True)
-    (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     text = text_of(data)
-    (OUT / "table.md").write_text(text, encoding="utf-8")
     if given.publish:
         where, real = programs.TOP / "doc", data["real"]
         (where / "comparison.svg").write_text(charts.picture(table(real, sorted({r["streams"] for r in real}))), encoding="utf-8")
         report.put_between(where / "performance.md", text, BEGIN, END)
     print(text)
-    print(f"table.md and result.json are in {OUT}")
+    report.keep(data, text, OUT)
 
 
 def main(arguments):
     given, data = options(arguments), {}
     if given.source:
-        with open(given.source, encoding="utf-8") as file:
-            data = json.load(file)
+        data = report.kept(given.source)
     if not given.source or given.anew:
         programs.build_library(given.build)
         start = time.monotonic()

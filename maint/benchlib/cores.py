@@ -18,7 +18,6 @@ Works of OpenMP are run by libabtomp and by libgomp. One in which libabtomp is s
 The times are those of a model: what grows, and how many lines move, is to be believed before nanoseconds.
 """
 
-import json
 import os
 import re
 import shutil
@@ -26,9 +25,8 @@ import subprocess
 import sys
 import threading
 from concurrent import futures
-from pathlib import Path
 
-from . import cores_report, openmp, programs
+from . import cores_report, openmp, programs, report
 
 OUT = programs.OUT / "cores"
 SOURCES = programs.TOP / "test" / "bench" / "cores"
@@ -177,16 +175,6 @@ def run_many(cases):
     return results
 
 
-def directory_of(path):
-    """A directory with that library, by the name for which programs ask."""
-    directory = OUT / "other"
-    directory.mkdir(parents=True, exist_ok=True)
-    link = directory / "libabt.so.1"
-    link.unlink(missing_ok=True)
-    link.symlink_to(programs.library_at(path))
-    return str(directory)
-
-
 def nodes_of(given):
     """The variable by which libabt learns of the sockets, if there are several."""
     machine = {"cores": 64, **{name: int(float(value)) for name, value in (pair.split("=") for pair in given.set)}}
@@ -201,7 +189,7 @@ def ways_of(works, release, given):
     nodes = nodes_of(given)
     threads, libs = [Way("libabt", str(release / ".libs"), nodes)], release / ".libs"
     if given.argobots:
-        threads.append(Way("other", directory_of(given.argobots), nodes))
+        threads.append(Way("other", str(programs.linked(OUT / "other", "libabt.so.1", programs.library_at(given.argobots))), nodes))
     variables = {"OMP_WAIT_POLICY": given.policy, "OMP_DYNAMIC": "false", **nodes}
     teams = [Way("libabtomp", f"{libs / 'abtomp'}:{libs}", variables), Way("libgomp", "", variables)]
     return {work: teams if work in ROWS else threads[:1] if work.startswith("fork-") else threads for work in works}
@@ -264,7 +252,7 @@ def main(arguments):
         return 0
     OUT.mkdir(parents=True, exist_ok=True)
     if given.source:
-        rows = json.loads(Path(given.source).read_text(encoding="utf-8"))
+        rows = report.kept(given.source)
     else:
         missing = lacks()
         if missing:
@@ -281,7 +269,6 @@ def main(arguments):
         if given.shared:
             return shared(works, streams, ways, given)
         rows = run_all(works, ways, given)
-        (OUT / "result.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     cores_report.finish(rows, {work: title for work, (_, title) in WORKS.items()}, OUT, given.publish)
     late = behind(rows)
     for work, n in late:

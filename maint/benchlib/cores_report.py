@@ -128,8 +128,7 @@ def table_of_lines(rows, titles, most, least):
 
 def finish(rows, titles, directory, publish):
     print(table(rows, titles, sorted({row["streams"] for row in rows})))
-    (directory / "table.md").write_text(table(rows, titles) + "\n" + table_of_lines(rows, titles, MOST, 0), encoding="utf-8")
-    print(f"\ntable.md and result.json are in {directory}")
+    report.keep(rows, table(rows, titles) + "\n" + table_of_lines(rows, titles, MOST, 0), directory)
     if not publish:
         return
     (programs.TOP / "doc" / "cores-times.svg").write_text(charts.picture(table(rows, titles)), encoding="utf-8")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of maint/bench --io."""
 
-import json
 from statistics import median
 
 from . import programs, report
@@ -101,8 +100,7 @@ def merged(paths):
     """One result of several, all of the same machine."""
     whole = None
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = report.kept(path)
         if not whole:
             whole = data
             continue
@@ -113,9 +111,7 @@ def merged(paths):
 
 
 def finish(data, directory, is_published):
-    (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    (directory / "table.md").write_text(text(data), encoding="utf-8")
     print(text(data))
+    report.keep(data, text(data), directory)
     if is_published:
         report.put_between(programs.TOP / "doc" / "io.md", text(data), BEGIN, END)
-    print(f"table.md and result.json are in {directory}")

@@ -10,7 +10,6 @@ Each number is the median of rounds.
     maint/bench --mpi --publish    also puts the table into doc/mpi.md
 """
 
-import json
 import os
 import re
 import statistics
@@ -145,13 +144,12 @@ def main(arguments):
     given = options(arguments)
     OUT.mkdir(parents=True, exist_ok=True)
     if given.source:
-        with open(given.source, encoding="utf-8") as file:
-            data = json.load(file)
+        data = report.kept(given.source)
     else:
         data = measure_all(given)
-    (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     text = f"{report.describe(data['machine'])}, {data['machine']['date']}, {report.load_of(data['machine'])}; medians.\n\n" + table(data)
     print(text)
+    report.keep(data, text, OUT)
     if given.publish:
         report.put_between(programs.TOP / "doc" / "mpi.md", text, BEGIN, END)
     return 0

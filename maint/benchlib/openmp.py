@@ -50,12 +50,7 @@ def libraries(release):
     """{name: directory that the loader looks into first}."""
     found = {"libgomp": None, "libabtomp": release / ".libs" / "abtomp"}
     for libomp in sorted(pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")):
-        links = OUT / "libomp"
-        links.mkdir(parents=True, exist_ok=True)
-        link = links / "libgomp.so.1"
-        link.unlink(missing_ok=True)
-        link.symlink_to(libomp)
-        found["libomp"] = links
+        found["libomp"] = programs.linked(OUT / "libomp", "libgomp.so.1", libomp)
     return found
 
 

@@ -157,21 +157,20 @@ def library_at(path):
     return found[0].resolve()
 
 
-def with_library(name, path):
-    """The same program with another library under the same name."""
-    library = library_at(path)
-    directory = OUT / name
+def linked(directory, name, library):
+    """The directory, with that library by the name for which programs ask."""
     directory.mkdir(parents=True, exist_ok=True)
-    link = directory / "libabt.so.1"
-    link.unlink(missing_ok=True)
-    link.symlink_to(library)
-    return Program(name, [abt_program()], {"LD_LIBRARY_PATH": str(directory)})
+    (directory / name).unlink(missing_ok=True)
+    (directory / name).symlink_to(library)
+    return directory
 
 
 def argobots(path):
+    """Our program with another library under the same name."""
     if not path:
         raise Missing("say where its library is: --argobots PATH")
-    program = with_library("Argobots", path)
+    directory = linked(OUT / "Argobots", "libabt.so.1", library_at(path))
+    program = Program("Argobots", [abt_program()], {"LD_LIBRARY_PATH": str(directory)})
     program.outside = catalogue.OUTSIDE_ARGOBOTS
     return [program]
 
@@ -314,16 +313,11 @@ OVER_LIBABT = {"GLT": glt, "libabtomp": libabtomp}
 
 def install():
     """Installs what the peers need from Debian, and lets cargo fetch what it needs."""
-    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
     wanted = [p for p in PACKAGES if not (p == "golang-go" and shutil.which("go"))
               and not (p == "cargo" and shutil.which("cargo"))]
     print("installing:", " ".join(wanted), flush=True)
-    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    apt = [*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq"]
-    subprocess.run([*apt, "update"], check=False)
-    done = subprocess.run([*apt, "install", "-y", "--no-install-recommends", *wanted], env=env,
-                          stdout=subprocess.DEVNULL, check=False)
-    if done.returncode != 0:
+    script = '. maint/lib.sh; can_install && apt_get update && apt_get install -y --no-install-recommends "$@"'
+    if subprocess.run(["sh", "-euc", script, "maint/bench", *wanted], cwd=TOP, check=False).returncode != 0:
         print("could not install all; please run: sudo apt-get install -y", " ".join(wanted))
     print("building the crates of rayon and tokio", flush=True)
     try:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import platform
 import resource
 import subprocess
@@ -189,10 +190,16 @@ def contests(data, works):
                 yield own, others
 
 
-def write(data, directory):
+def keep(data, text, directory):
+    """A result, for --from, and what is said of it."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    (directory / "table.md").write_text(table(data), encoding="utf-8")
+    (directory / "table.md").write_text(text, encoding="utf-8")
+    print(f"table.md and result.json are in {directory}")
+
+
+def kept(path):
+    return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 
 
 # ---- A summary for the pages -------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 waiting, errors. The rules for what a comment does not mention stand at the top of abt.h."""
 import re
 
+import header
+
 NAME = r"(?:ABTX?|abtx)_\w+"
 CALLERS = re.compile(
     r"^(Any time|Any native thread, any time|Any thread|Any caller|On an ES|ULT only|Only schedulers|Signal handlers may "
@@ -68,22 +70,10 @@ def sentences(text):
     return [part for part in parts + [text[start:].strip()] if part]
 
 
-def split_list(text):
-    depth, now, parts = 0, "", []
-    for char in text:
-        depth += {"(": 1, ")": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            parts.append(now.strip())
-            now = ""
-        else:
-            now += char
-    return [part for part in parts + [now.strip()] if part]
-
-
 def listed(text):
     """The codes of a list such as: INV_POOL, OTHER (the pool made no unit)."""
     found = []
-    for part in split_list(text.rstrip(".")):
+    for part in header.split_commas(text.rstrip(".")):
         match = re.match(r"(?:then |and |with )?([A-Z][A-Z_0-9]+)(?: \((.*)\))?$", part)
         if match:
             found.append((match[1], match[2] or ""))
@@ -249,7 +239,7 @@ def io_errors(entry, usual):
     """[(code, meaning)]: those that the description names, then those of all operations."""
     found = []
     for sentence in (sentence for text in entry.text for sentence in sentences(text) if sentence.startswith("Errors: ")):
-        for part in split_list(sentence[8:].rstrip(".")):
+        for part in header.split_commas(sentence[8:].rstrip(".")):
             match = re.match(r"-(E[A-Z]+)(?: \((.*)\)|: (.*))?$", part)
             found += [(match[1], capital(match[2] or match[3]) if match[2] or match[3] else "")] if match else []
     if any("deadline" in parameter for parameter in entry.parameters):

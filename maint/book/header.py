@@ -62,7 +62,8 @@ def words(comment):
     return paragraphs
 
 
-def split_parameters(text):
+def split_commas(text):
+    """What is between commas outside of parentheses."""
     depth, parts, now = 0, [], ""
     for char in text:
         depth += {"(": 1, ")": -1}.get(char, 0)
@@ -71,7 +72,7 @@ def split_parameters(text):
             now = ""
         else:
             now += char
-    return [" ".join(part.split()) for part in parts + [now]]
+    return [" ".join(part.split()) for part in parts + [now] if part.strip()]
 
 
 def items(code):
@@ -143,7 +144,7 @@ def flush(section, comment, group):
             entry = Entry(kind, [name], item, comment, section.title)
             entry.deprecated = "ABT_DEPRECATED" in item or any(re.search(r"\bDeprecated\b", p) for p in comment)
             entry.result = " ".join(match[1].split())
-            entry.parameters = split_parameters(match[3])
+            entry.parameters = split_commas(match[3])
             section.entries.append(entry)
             continue
         if name not in rest.get(kind, ([],))[0]:
