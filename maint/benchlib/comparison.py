@@ -41,7 +41,6 @@ WORKS = {work for _, work, _ in PANELS}
 WAYS = ["ULT, private pools", "tasklet, private pools", "ULT, shared pool"]
 SIMULATED = {"libabt": WAYS, "Argobots": WAYS, **dict.fromkeys(("Qthreads", "MassiveThreads", "libgomp", "libabtomp"), [""])}
 STREAMS = [1, 2, 4, 8, 16, 32, 64]
-BEGIN, END = "<!-- maint/bench --comparison writes this -->\n", "<!-- end of what --comparison writes -->\n"
 
 
 def options(arguments):
@@ -166,7 +165,7 @@ def finish(data, given):
     if given.publish:
         where, real = programs.TOP / "doc", data["real"]
         (where / "comparison.svg").write_text(charts.picture(table(real, sorted({r["streams"] for r in real}))), encoding="utf-8")
-        report.put_between(where / "performance.md", text, BEGIN, END)
+        report.put_between(where / "performance.md", text, "--comparison")
     print(text)
     report.keep(data, text, OUT)
 

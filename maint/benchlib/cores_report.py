@@ -13,7 +13,6 @@ from . import programs, report
 
 MOST = 10  # lines of code that are reported
 IN_PAGE = [1, 4, 16, 64]
-BEGIN, END = "<!-- maint/bench --cores writes this -->\n", "<!-- end of what --cores writes -->\n"
 
 
 def exponent(points):
@@ -135,4 +134,4 @@ def finish(rows, titles, directory, publish):
     text = (table(rows, titles) + "\n<!-- picture cores.svg: Time of an operation -->\n\n"
             "The lines of code that move most lines of memory, of each operation that moves some, on 16 streams:\n\n"
             + table_of_lines(rows, titles, 3, 0.05))
-    report.put_between(programs.TOP / "doc" / "scaling.md", text, BEGIN, END)
+    report.put_between(programs.TOP / "doc" / "scaling.md", text, "--cores")

@@ -93,8 +93,6 @@ def text(data):
 
 # ---- Ends --------------------------------------------------------------------------------------------------------
 
-BEGIN, END = "<!-- maint/bench --io --publish writes this -->\n", "<!-- end of what it writes -->\n"
-
 
 def merged(paths):
     """One result of several, all of the same machine."""
@@ -114,4 +112,4 @@ def finish(data, directory, is_published):
     print(text(data))
     report.keep(data, text(data), directory)
     if is_published:
-        report.put_between(programs.TOP / "doc" / "io.md", text(data), BEGIN, END)
+        report.put_between(programs.TOP / "doc" / "io.md", text(data), "--io")

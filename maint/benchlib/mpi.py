@@ -23,7 +23,6 @@ OUT = programs.OUT / "mpi"
 NUMBERS = [1, 4, 16, 64, 256]
 THREADS = NUMBERS[:4]
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
-BEGIN, END = "<!-- maint/bench --mpi --publish writes this -->\n", "<!-- end of what --mpi writes -->\n"
 
 
 def many(number, what):
@@ -151,5 +150,5 @@ def main(arguments):
     print(text)
     report.keep(data, text, OUT)
     if given.publish:
-        report.put_between(programs.TOP / "doc" / "mpi.md", text, BEGIN, END)
+        report.put_between(programs.TOP / "doc" / "mpi.md", text, "--mpi")
     return 0

@@ -216,8 +216,6 @@ WAYS = {"yield-2": ["user's scheduler", *HPP],
 README = {"create-256": "create, join and free of 256 units, per unit", "yield-2": "yield, 2 ULTs",
           "mutex-8": "mutex, 8 ULTs with a yield inside", "eventual": "eventual, per hand-over",
           "barrier-64": "barrier of 64 ULTs, per ULT", "fib": "fib without cutoff, per spawn"}
-BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"
-
 
 def summary(data, works):
     about = data["machine"]
@@ -248,10 +246,10 @@ def short_summary(data):
     return f"Medians on {cpu}, {about['cores']} cores:\n\n" + markdown(["one stream", "libabt", "Argobots, and the best other"], rows)
 
 
-def put_between(page, text, first=BEGIN, last=END):
+def put_between(page, text, mode="--publish"):
     """Replaces what stands between two lines of a page."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(first)
-    _, end, after = rest.partition(last)
+    before, begin, rest = page.read_text(encoding="utf-8").partition(f"<!-- maint/bench {mode} writes this -->\n")
+    _, end, after = rest.partition(f"<!-- end of what {mode} writes -->\n")
     if not end:
         raise SystemExit(f"{page} has no place for the summary")
     page.write_text(before + begin + "\n" + text + "\n" + end + after, encoding="utf-8")
