@@ -69,13 +69,26 @@ class Function:
         return (f"int P{self.full}({params})\n{{\n{body}}}\n"
                 f"int {self.full}({params}) __attribute__((alias(\"P{self.full}\")));\n")
 
+    def define_twice(self, first, body):
+        """What most often is all comes first, and needs no registers saved: the rest is another function."""
+        params = ", ".join(self.params) or "void"
+        return (f"static __attribute__((noinline)) int slow_{self.name}({params})\n{{\n{body}}}\n\n" +
+                self.define(f"{first}    return slow_{self.name}({', '.join(self.args)});\n"))
+
 
 def straight(function):
     return f"    if (!abtmpi_enter())\n        return {function.real()};\n"
 
 
-def plain(f):
-    return f"    if (abtmpi_state_is_plain())\n        return {f.real()};\n"
+def begin(f, what):
+    """The way of a program without ULTs: four instructions. Collective calls are of the form that MPI_Init has found."""
+    is_by_form = what == "turn" or (what == "twin" and f.is_collective)
+    question = "abtmpi_state_is_plain" if is_by_form else "abtmpi_state_has_no_ults"
+    # A communicator that is made with a handler has it from the beginning.
+    handled = "    abtmpi_handler_set(MPI_COMM_NULL, errhandler);\n" if "errhandler" in f.args else ""
+    if "_init" in f.name:
+        handled += "    abtmpi_finish_may_be_inactive();\n"
+    return f"{handled}    if ({question}())\n        return {f.real()};\n"
 
 
 def ended(f, code):
@@ -100,12 +113,14 @@ def reach(f):
 
 def twin(f, by):
     # Operations of all processes match only if all are of the nonblocking form, whoever calls.
-    begin = straight(f) if f.is_collective else reach(f) + straight(f)
+    ways, otherwise = reach(f) + straight(f), ""
     if f.is_collective:
-        begin = (f"{plain(f)}    if (abtmpi_call_is_between_groups({f.args[-1]})) {{\n{region(f, by)}    }}\n    if (!abtmpi_enter())\n"
-                 f"        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, &request_);\n")
-    return (f"    MPI_Request request_;\n{begin}"
-            f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
+        ways = (f"    if (abtmpi_call_is_between_groups({f.args[-1]})) {{\n{region(f, by)}    }}\n"
+                f"    bool suspends_ = abtmpi_enter();\n")
+        otherwise = ("    if (!suspends_)\n"
+                     "        return code_ == MPI_SUCCESS ? abtmpi_real.Wait(&request_, MPI_STATUS_IGNORE) : code_;\n")
+    return (f"    MPI_Request request_;\n{ways}"
+            f"    int code_ = {f.real(f.with_request('&request_'), by)};\n{otherwise}"
             f"    code_ = abtmpi_finish(\"{f.full}\", code_, &request_, {f.comm()}, {f.status()});\n{returned(f)}")
 
 
@@ -136,10 +151,6 @@ def parts(f, by):
 
 def before(f, what):
     """What a wrapper calls and nobody else."""
-    if what == "turn":
-        found = RESULT.get(f.name, "flag")
-        return (f"static __attribute__((noinline)) int turn_{f.name}({', '.join(f.params)})\n{{\n{straight(f)}"
-                f"    int code_ = abtmpi_fatal_code({f.real()});\n" + ended(f, f"abtmpi_leave_turn(code_, {found})") + "}\n\n")
     if what != "parts" or not f.name.startswith("Sendrecv_replace"):
         return ""
     a = f.args
@@ -148,11 +159,7 @@ def before(f, what):
 
 
 def region(f, by):
-    # A communicator that is made with a handler has it from the beginning.
-    handled = "    abtmpi_handler_set(MPI_COMM_NULL, errhandler);\n" if "errhandler" in f.args else ""
-    if "_init" in f.name:
-        handled += "    abtmpi_finish_may_be_inactive();\n"
-    return (f"{handled}    abtmpi_region region_;\n    bool away_ = abtmpi_region_begin(&region_, \"{f.full}\");\n"
+    return (f"    abtmpi_region region_;\n    bool away_ = abtmpi_region_begin(&region_, \"{f.full}\");\n"
             f"    int code_ = {f.real()};\n    if (away_)\n        abtmpi_region_end(&region_);\n    return code_;\n")
 
 
@@ -175,8 +182,9 @@ def persistent(f, by):
 
 
 def turn(f, by):
-    # Some 5 instructions more than bare in a program without ULTs: what is behind the question needs the registers saved.
-    return f"{plain(f)}    return turn_{f.name}({', '.join(f.args)});\n"
+    found = RESULT.get(f.name, "flag")
+    return (f"{straight(f)}    int code_ = abtmpi_fatal_code({f.real()});\n" +
+            ended(f, f"abtmpi_leave_turn(code_, {found})"))
 
 
 def hidden(f, by):
@@ -189,8 +197,9 @@ def handler(f, by):
     return f"    abtmpi_handler_set({', '.join(f.args)});\n    return {f.real()};\n"
 
 
-KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "brief": brief, "own": own, "turn": turn, "handler": handler,
-         "persistent": persistent, "hidden": hidden}
+# Those that a ULT may wait in, and the others.
+WAITING = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "brief": brief, "turn": turn}
+OTHERS = {"own": own, "handler": handler, "persistent": persistent, "hidden": hidden}
 
 
 def treatments(table):
@@ -218,7 +227,9 @@ def main(table, out):
         if what == "twin" and by not in found:
             what = "region"
         real |= {name} | ({by} if what == "twin" else set())
-        code.append(before(found[name], what) + found[name].define(KINDS[what](found[name], by)))
+        f = found[name]
+        code.append(before(f, what) + (f.define_twice(begin(f, what), WAITING[what](f, by)) if what in WAITING else
+                                       f.define(OTHERS[what](f, by))))
     if "Testsome" not in real:
         sys.exit("generate.py: this is no mpi.h")
     out = pathlib.Path(out)
@@ -228,7 +239,7 @@ def main(table, out):
         "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n\n"
         f"#define ABTMPI_IS_OPEN_MPI {int('ompi_mpi_comm_world' in header)}\n\n"
         "struct abtmpi_real {\n" + "".join(f"    __typeof__(P{full(name)}) *{name};\n" for name in sorted(real)) +
-        "};\n\nextern struct abtmpi_real abtmpi_real;\n\n#endif\n")
+        "};\n\nextern struct abtmpi_real abtmpi_real __attribute__((visibility(\"hidden\")));\n\n#endif\n")
     (out / "wrappers.c").write_text(
         "/* Made by generate.py from functions.tsv and mpi.h. */\n#include <stdlib.h>\n\n#include <real.h>\n"
         "#include \"call.h\"\n#include \"fatal.h\"\n#include \"finish.h\"\n#include \"host.h\"\n"

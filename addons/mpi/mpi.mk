@@ -70,7 +70,7 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
-mpi_test_names = between cancel continue crowd dies errors groups mixed onesided peers plain region streams suspend tool unaware waits
+mpi_test_names = between cancel continue crowd dies errors groups late mixed onesided peers plain region streams suspend tool unaware waits
 mpi_test_names_of_mpich = four
 mpi_test_names_of_openmpi = spawn yields
 # With libabtio on the same streams.
@@ -97,7 +97,7 @@ addons/mpi/test/$(1)/%: addons/mpi/test/%.c $$(mpi_test_needs) libabtmpi-$(1).la
 	    $$(AM_CFLAGS) $$(CFLAGS) $$(mpi_test_cflags) -c -o $$@.o $$<
 	$$(AM_V_CCLD)$$(LINK) $$(mpi_test_needed) $$@.o $$(filter %.o,$$^) libabtmpi-$(1).la libabt.la $$(mpi_test_libs) \
 	    $$($(1)_LIBS) $$(LIBS)
-addons/mpi/test/$(1)/unaware: private mpi_test_needed = -Wl,--as-needed
+addons/mpi/test/$(1)/late addons/mpi/test/$(1)/unaware: private mpi_test_needed = -Wl,--as-needed
 addons/mpi/test/$(1)/idle: libabtio.la
 addons/mpi/test/$(1)/idle: private mpi_test_libs = libabtio.la
 addons/mpi/test/$(1)/members addons/mpi/test/$(1)/tasks: .libs/abtomp/libgomp.so.1

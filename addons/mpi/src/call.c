@@ -68,7 +68,7 @@ static bool call_begin(void)
         abtmpi_self.looking = true;
         bool on = call_is_usable() && abtmpi_progress_begin();
         if (on)
-            atomic_store_explicit(&abtmpi_state_plain, false, memory_order_relaxed);
+            atomic_store_explicit(&abtmpi_state_plain, NULL, memory_order_relaxed);
         abtmpi_self.looking = false;
         /* release: pairs with the acquire in abtmpi_enter. */
         atomic_store_explicit(&abtmpi_state, on ? STATE_ON : STATE_OFF, memory_order_release);

@@ -348,11 +348,6 @@ int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_
     return code != MPI_SUCCESS ? code : received;
 }
 
-int abtmpi_finish_blocking(int code, MPI_Request *request)
-{
-    return code == MPI_SUCCESS ? abtmpi_real.Wait(request, MPI_STATUS_IGNORE) : code;
-}
-
 int abtmpi_finish_wait(MPI_Request *request, MPI_Status *status)
 {
     return request_wait("MPI_Wait", request, false, MPI_COMM_NULL, status);

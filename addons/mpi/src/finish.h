@@ -19,9 +19,6 @@ int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Comm com
 /* The same for a receive and a send; `code` is that of the send, whose request is the second one. */
 int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Comm comm, MPI_Status *status);
 
-/* The same after a false abtmpi_enter, without a status: blocks the native thread. */
-int abtmpi_finish_blocking(int code, MPI_Request *request);
-
 /*
  * Ends a receive that has been made in the nonblocking form, and returns the code. From MPI_PROC_NULL that of MPICH 4.0
  * gives the status of a receive from rank 0, other than MPI_Recv.

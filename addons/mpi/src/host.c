@@ -10,6 +10,28 @@
 
 #include "host.h"
 
+/* What libabt exports to be read without its headers: where it keeps what, by name. */
+extern const struct {
+    char magic[16];
+    uint32_t version, num;
+    const struct {
+        char name[32];
+        uint32_t at, size;
+    } * entries;
+    const char *rt;
+} ABTI_debug_layout;
+
+const atomic_bool *abtmpi_host_up(void)
+{
+    static const atomic_bool unknown = true;
+    uint32_t i = 0;
+
+    while (i < ABTI_debug_layout.num && strcmp(ABTI_debug_layout.entries[i].name, "rt.up"))
+        i++;
+    bool is_known = ABTI_debug_layout.version == 1 && i < ABTI_debug_layout.num;
+    return is_known ? (const atomic_bool *)(ABTI_debug_layout.rt + ABTI_debug_layout.entries[i].at) : &unknown;
+}
+
 void *abtmpi_next(const char *name)
 {
     return dlsym(RTLD_NEXT, name);

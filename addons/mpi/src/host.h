@@ -3,6 +3,7 @@
 #ifndef ABTMPI_HOST_H
 #define ABTMPI_HOST_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The function of this name in the library that comes next in the order of the loader; NULL: there is none. */
@@ -14,6 +15,9 @@ void *abtmpi_next(const char *name);
  */
 enum { HOST_NO_ULTS, HOST_MEMBERS, HOST_ULTS };
 int abtmpi_host_ults(void);
+
+/* Where libabt says whether it is up: as long as it is not, there are no ULTs. */
+const atomic_bool *abtmpi_host_up(void);
 
 /*
  * Around a look of the progress engine, which is made by one thread at a time. With more processes than cores Open MPI

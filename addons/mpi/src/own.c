@@ -21,20 +21,21 @@ static atomic_bool own_is_multiple; /* MPI_Init has given MPI_THREAD_MULTIPLE */
  */
 static int own_init(int (*init)(int *, char ***, int, int *), int *argc, char ***argv, int required, int *provided)
 {
+    static const atomic_bool never;
     int ults = abtmpi_host_ults();
     bool looking = abtmpi_self.looking;
 
     abtmpi_self.looking = true;
     int code = init(argc, argv, ults == HOST_ULTS ? MPI_THREAD_MULTIPLE : required, provided);
     abtmpi_self.looking = looking;
-    bool is_plain = ults == HOST_NO_ULTS || (ults == HOST_MEMBERS && *provided != MPI_THREAD_MULTIPLE);
-    /* relaxed, all: no other thread calls MPI before MPI_Init has returned. */
-    atomic_store_explicit(&abtmpi_state_plain, is_plain, memory_order_relaxed);
-    if (is_plain && ults == HOST_MEMBERS)
-        atomic_store_explicit(&abtmpi_state, STATE_OFF, memory_order_relaxed);
     bool is_multiple = code == MPI_SUCCESS && *provided == MPI_THREAD_MULTIPLE;
+    /* relaxed, all: no other thread calls MPI before MPI_Init has returned. */
     atomic_store_explicit(&own_is_multiple, is_multiple, memory_order_relaxed);
-    if (!is_plain && code == MPI_SUCCESS)
+    if (ults == HOST_NO_ULTS)
+        atomic_store_explicit(&abtmpi_state_plain, abtmpi_host_up(), memory_order_relaxed);
+    else if (ults == HOST_MEMBERS && !is_multiple)
+        atomic_store_explicit(&abtmpi_state_plain, &never, memory_order_relaxed);
+    else if (code == MPI_SUCCESS)
         abtmpi_fatal_begin();
     return code;
 }

@@ -6,7 +6,7 @@
 #include "state.h"
 
 atomic_int abtmpi_state;
-atomic_bool abtmpi_state_plain;
+_Atomic(const atomic_bool *) abtmpi_state_plain;
 _Thread_local abtmpi_state_thread abtmpi_self __attribute__((tls_model("initial-exec")));
 
 static atomic_bool state_handler_is_own;

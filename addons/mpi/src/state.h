@@ -18,13 +18,24 @@ bool abtmpi_state_is_off(void);
 
 /*
  * Whether the program has no ULTs: MPI_Init has found none, and none has waited in a call since. Then all is as without
- * libabtmpi. Calls that only ask come by the million, so that they ask here first.
+ * libabtmpi, and this is where it says whether ULTs may have come; otherwise NULL.
  */
-extern atomic_bool abtmpi_state_plain __attribute__((visibility("hidden")));
+extern _Atomic(const atomic_bool *) abtmpi_state_plain __attribute__((visibility("hidden")));
 static inline bool abtmpi_state_is_plain(void)
 {
     /* relaxed: MPI_Init returns before other threads call, and the first ULTs may come earlier or later. */
-    return atomic_load_explicit(&abtmpi_state_plain, memory_order_relaxed);
+    return atomic_load_explicit(&abtmpi_state_plain, memory_order_relaxed) != NULL;
+}
+
+/*
+ * Whether the caller is no ULT, since there is none. A ULT gets no: what it runs in has come up before it. A native
+ * thread may get either answer while the first ULT comes, and its call goes straight on with both.
+ */
+static inline bool abtmpi_state_has_no_ults(void)
+{
+    /* relaxed, both: as above. */
+    const atomic_bool *ults = atomic_load_explicit(&abtmpi_state_plain, memory_order_relaxed);
+    return ults && !atomic_load_explicit(ults, memory_order_relaxed);
 }
 
 /*
