@@ -7,7 +7,6 @@ mpi_sources = \
 	addons/mpi/src/call.c \
 	addons/mpi/src/call.h \
 	addons/mpi/src/continue.c \
-	addons/mpi/src/debug.h \
 	addons/mpi/src/fatal.c \
 	addons/mpi/src/fatal.h \
 	addons/mpi/src/finish.c \
@@ -24,8 +23,8 @@ mpi_sources = \
 	addons/mpi/src/state.h \
 	addons/mpi/src/ucx.c
 mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/include -I$(srcdir)/addons/mpi/src $(addon_delays)
-if ASSERT
-mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
+if !ASSERT
+mpi_cppflags += -DNDEBUG
 endif
 # The names of the MPI library are defined anew, to be found before it.
 mpi_cflags = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <real.h> /* made by generate.py */
 
 #include "blocks.h"
-#include "debug.h"
 #include "fatal.h"
 
 enum {
@@ -40,7 +40,7 @@ bool abtmpi_blocks_add(abtmpi_blocks *blocks, abtmpi_part *part, abtmpi_wait *wa
         *(last ? &last->next : &blocks->first) = new;
         blocks->last = last = new;
     }
-    abtmpi_assert(!part->block && !part->is_done);
+    assert(!part->block && !part->is_done);
     part->block = last;
     part->at = last->end++;
     last->requests[part->at] = *part->request;
@@ -53,7 +53,7 @@ void abtmpi_blocks_drop(abtmpi_part *part)
 {
     block *from = part->block;
 
-    abtmpi_assert(from && from->parts[part->at] == part);
+    assert(from && from->parts[part->at] == part);
     from->requests[part->at] = MPI_REQUEST_NULL;
     from->parts[part->at] = NULL;
     from->dropped++;
@@ -141,13 +141,12 @@ static void block_report(block *b, int at, void (*done)(abtmpi_wait *, abtmpi_pa
 
     if (!part)
         return;
-    abtmpi_assert(part->is_done);
+    assert(part->is_done);
     abtmpi_blocks_drop(part);
     done(wait, part);
 }
 
-/* One by one: watched requests, a lone one, and those of a block that the MPI library does not answer for as a whole.
- */
+/* One by one: watched requests, a lone one, and those of a block that the MPI library does not answer for. */
 static bool block_look_singly(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
 {
     bool found = false;

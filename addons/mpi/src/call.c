@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 #include <real.h> /* made by generate.py */
 
 #include "call.h"
-#include "debug.h"
 #include "fatal.h"
 #include "progress.h"
 #include "state.h"
@@ -93,7 +93,7 @@ bool abtmpi_enter(void)
     ABT_self_get_thread(&self);
     if (abtmpi_self.inside == self)
         return false;
-    abtmpi_assert(abtmpi_fatal_code(MPI_SUCCESS) == MPI_SUCCESS); /* whoever calls in between takes the code */
+    assert(abtmpi_fatal_code(MPI_SUCCESS) == MPI_SUCCESS); /* whoever calls in between takes the code */
     /* A handler of the program is called by the MPI library, and its calls are the program's. */
     abtmpi_self.inside = abtmpi_handler_is_own() ? ABT_THREAD_NULL : self;
     return true;

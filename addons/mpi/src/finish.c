@@ -8,7 +8,6 @@
 #include <real.h> /* made by generate.py */
 
 #include "call.h"
-#include "debug.h"
 #include "fatal.h"
 #include "finish.h"
 #include "progress.h"
@@ -435,8 +434,7 @@ int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[]
 {
     int found = 0, code;
     abtmpi_part frame[FINISH_PARTS], *parts = parts_create(frame, num);
-    question q = {
-        .call = "MPI_Waitall", .ask = ask_all, .num = num, .requests = requests, .status = statuses, .parts = parts};
+    question q = {"MPI_Waitall", ask_all, .num = num, .requests = requests, .status = statuses, .parts = parts};
     bool before = parts == frame || abtmpi_cancel_put_off();
 
     waitall_clear(num, statuses);
@@ -463,13 +461,8 @@ int abtmpi_finish_waitany(int num, MPI_Request requests[], int *index, MPI_Statu
 
 int abtmpi_finish_waitsome(int num, MPI_Request requests[], int *found, int indices[], MPI_Status statuses[])
 {
-    question q = {.call = "MPI_Waitsome",
-                  .ask = ask_some,
-                  .num = num,
-                  .requests = requests,
-                  .result = found,
-                  .indices = indices,
-                  .status = statuses};
+    question q = {"MPI_Waitsome", ask_some, .num = num, .requests = requests, .result = found, .indices = indices};
+    q.status = statuses;
     return abtmpi_handler_is_own() ? question_wait_watching(&q, false) : question_wait(&q);
 }
 

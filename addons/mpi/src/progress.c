@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 #include <time.h>
 
 #include "blocks.h"
-#include "debug.h"
 #include "progress.h"
 #include "state.h"
 
@@ -105,7 +105,7 @@ static void progress_count_down(void)
     /* release: pairs with the load in abtmpi_progress_end. Who looks for work and reads 0 too late looks once more. */
     int before = atomic_fetch_sub_explicit(&progress_in_flight, 1, memory_order_release);
 
-    abtmpi_assert(before > 0);
+    assert(before > 0);
     (void)before;
 }
 
@@ -158,7 +158,7 @@ static void wait_end(abtmpi_wait *wait)
 
 static void part_done(abtmpi_wait *wait, abtmpi_part *part)
 {
-    abtmpi_assert(wait->left > 0);
+    assert(wait->left > 0);
     if (--wait->left == 0 || (part->code != MPI_SUCCESS && !wait->begin))
         wait_end(wait);
 }
@@ -471,7 +471,7 @@ static bool progress_is_scheduler(const abtmpi_wait *wait)
 /* Gives the wait to the engine. False: MPI_Finalize has been called. */
 static bool progress_hand_in(abtmpi_wait *wait)
 {
-    abtmpi_assert(wait->ask ? wait->num == 0 : wait->left > 0 && wait->left <= wait->num);
+    assert(wait->ask ? wait->num == 0 : wait->left > 0 && wait->left <= wait->num);
     if (!progress_count_up()) {
         progress_count_down();
         return false;

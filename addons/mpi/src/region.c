@@ -9,7 +9,6 @@
 #include <real.h> /* made by generate.py */
 
 #include "call.h"
-#include "debug.h"
 #include "host.h"
 #include "progress.h"
 #include "region.h"
@@ -140,9 +139,7 @@ bool abtmpi_region_begin_brief(abtmpi_region *region, const char *call)
         return true;
     }
     abtmpi_leave(MPI_SUCCESS);
-    region->is_away = true;
-    region_leave_stream(region);
-    return true;
+    return region->is_away = abtmpi_region_begin(region, call);
 }
 
 int abtmpi_region_end_brief(abtmpi_region *region, int code)

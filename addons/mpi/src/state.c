@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
+
 #include <real.h> /* made by generate.py */
 
-#include "debug.h"
 #include "host.h"
 #include "state.h"
 
@@ -27,14 +28,14 @@ bool abtmpi_state_is_inside(void)
 
 void abtmpi_look_begin(void)
 {
-    abtmpi_assert(!abtmpi_self.looking);
+    assert(!abtmpi_self.looking);
     abtmpi_self.looking = true;
     abtmpi_host_keep_processor();
 }
 
 void abtmpi_look_end(void)
 {
-    abtmpi_assert(abtmpi_self.looking);
+    assert(abtmpi_self.looking);
     abtmpi_host_share_processor();
     abtmpi_self.looking = false;
 }
