@@ -28,18 +28,21 @@ void abti_backoff(unsigned step)
 /*
  * A look at a lock that others take costs them, too: it fetches the line, which they then fetch back to write it. With
  * as many looks as there are waiters at each release, a lock of 32 streams spends its time on that. So a waiter looks
- * less often the longer it waits, until it waits as abti_backoff does. Who holds the lock may take it again meanwhile,
- * several times, with all that it guards in its cache. That is meant: turns would move all of it each time, and would
- * wait for waiters that the system has preempted.
+ * less often the longer it waits, and gives way for as long as 32 others take to get their turns before it waits as
+ * abti_backoff does: when all streams made their first units, those that slept came 50 us later. Who holds the lock may
+ * take it again meanwhile, several times, with all that it guards in its cache. That is meant: turns would move all of
+ * it each time, and would wait for waiters that the system has preempted.
  */
 unsigned abti_spin_wait(struct abti_spin *lock, unsigned step)
 {
-    enum { FEWEST_PAUSES = 4, GROWING_STEPS = 5 };
+    enum { FEWEST_PAUSES = 4, GROWING_STEPS = 5, PATIENT_STEPS = GROWING_STEPS + 60 };
     do {
-        if (step >= GROWING_STEPS)
-            abti_backoff(SPINS + step - GROWING_STEPS);
         for (unsigned i = 0; step < GROWING_STEPS && i < (unsigned)FEWEST_PAUSES << step; i++)
             abti_cpu_relax();
+        if (step >= PATIENT_STEPS)
+            abti_backoff(SPINS + step - PATIENT_STEPS);
+        else if (step >= GROWING_STEPS)
+            sched_yield();
         step++;
         /* relaxed: it is only a hint, and abti_spin_trylock, which follows, acquires the lock */
     } while (abti_load_relaxed(&lock->word) & ABTI_SPIN_HELD);
