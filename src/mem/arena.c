@@ -216,6 +216,14 @@ static unsigned take_bits(uint64_t *word, unsigned most, unsigned *first)
     return num;
 }
 
+/* Whether the cell behind these is free, and directly behind them. */
+static bool goes_on(const struct abti_extent *extent, size_t begin, size_t num)
+{
+    size_t cell = begin + num;
+    return cell < extent->num_cells && extent->free[cell / WORD] >> cell % WORD & 1 &&
+           cell_address(extent, cell) == cell_address(extent, begin) + num * extent->cell;
+}
+
 bool abti_arena_take(struct abti_arena *arena, unsigned most, uint32_t node, struct abti_run *run)
 {
     struct abti_extent *extent = some_extent(arena, node);
@@ -224,9 +232,11 @@ bool abti_arena_take(struct abti_arena *arena, unsigned most, uint32_t node, str
     while (extent->free[extent->first_word] == 0)
         extent->first_word++;
     unsigned first, num = take_bits(&extent->free[extent->first_word], most, &first);
+    size_t begin = extent->first_word * WORD + first;
+    while (num < most && (begin + num) % WORD == 0 && goes_on(extent, begin, num))
+        num += take_bits(&extent->free[(begin + num) / WORD], most - num, &first);
     extent->num_free -= num;
-    *run = (struct abti_run){cell_address(extent, extent->first_word * WORD + first), num, extent->cell,
-                             extent->chunk.origin};
+    *run = (struct abti_run){cell_address(extent, begin), num, extent->cell, extent->chunk.origin};
     return true;
 }
 
@@ -252,11 +262,14 @@ char *abti_arena_return(struct abti_arena *arena, void *in_cell)
     return cell_address(extent, cell / WORD * WORD);
 }
 
-void abti_arena_reopen(struct abti_arena *arena, char *word)
+void abti_arena_reopen(struct abti_arena *arena, char *first, unsigned num)
 {
     size_t cell;
-    struct abti_extent *extent = arena_find(arena, word, &cell);
-    set_bits(arena, extent, cell / WORD, UINT64_MAX, WORD);
+    struct abti_extent *extent = num > 0 ? arena_find(arena, first, &cell) : NULL;
+    for (unsigned some; num > 0; cell += some, num -= some) {
+        some = WORD - cell % WORD < num ? WORD - cell % WORD : num;
+        set_bits(arena, extent, cell / WORD, UINT64_MAX >> (WORD - some) << cell % WORD, some);
+    }
 }
 
 /* --- Walks --- */

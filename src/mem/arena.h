@@ -85,6 +85,7 @@ bool abti_arena_has(const struct abti_arena *arena, const void *cell);
  * back without the lock. Otherwise it returns NULL.
  */
 char *abti_arena_return(struct abti_arena *arena, void *in_cell);
-void abti_arena_reopen(struct abti_arena *arena, char *word);
+/* Frees cells that are one behind the other: those of such a word, or of a run that were not used. */
+void abti_arena_reopen(struct abti_arena *arena, char *first, unsigned num);
 
 #endif

@@ -24,32 +24,6 @@ static struct abti_magazine *pop_full(struct abti_shelf *shelf)
 }
 
 /*
- * A stream that makes and frees objects in rounds takes magazines of its shelf, and then puts them back. So many as the
- * deepest of its rounds has taken stay there for it. Else streams take each other's, whose lines they then fetch, look
- * for others in turn, and so on. Others learn of it by `needed`. If they find nothing else, and nobody has used the
- * shelf since one of them came for that reason, they halve it: a shelf that is not used keeps nothing for long.
- */
-static void learn_take(struct abti_shelf *shelf)
-{
-    abti_assert(abti_spin_is_mine(&shelf->lock));
-    uint32_t needed = abti_load_relaxed(&shelf->needed); /* relaxed, as below: as in push_full */
-    shelf->refused = false;
-    shelf->taken++;
-    if (needed > 0)
-        abti_store_relaxed(&shelf->needed, needed - 1);
-}
-
-static void learn_put(struct abti_shelf *shelf)
-{
-    abti_assert(abti_spin_is_mine(&shelf->lock));
-    shelf->refused = false;
-    if (shelf->taken == 0)
-        return;
-    shelf->taken--;
-    abti_store_relaxed(&shelf->needed, abti_load_relaxed(&shelf->needed) + 1); /* relaxed, both: as in push_full */
-}
-
-/*
  * The shelf that is the i-th to be looked at by a cache of `own`, those of its node first; NULL behind the last
  * one. Each node has the same number of them. relaxed: of a shelf that comes into use meanwhile nothing has been taken,
  * and nothing is missed
@@ -79,28 +53,15 @@ bool abti_slab_is_crowded(struct abti_slab *slab)
 }
 
 /*
- * Whether the depot may have become crowded by a full magazine on this shelf. The others are looked at, whose lines
- * their streams write, only if this one has more than its share: if there are too many, one of them has that.
+ * Tells if the depot may have become crowded by a full magazine on this shelf: it has more than its share then. If
+ * there are too many, one of the shelves has that.
  */
-static bool becomes_crowded(struct abti_slab *slab, struct abti_shelf *shelf)
+static void tell_if_crowded(struct abti_slab *slab, struct abti_shelf *shelf)
 {
     /* relaxed, all: they are hints, as in abti_slab_is_crowded */
     size_t num = (size_t)abti_load_relaxed(&shelf->num_full) * slab->spec.batch + abti_load_relaxed(&slab->num_loose);
-    return num * abti_load_relaxed(&slab->num_shelves) > slab->spec.kept && abti_slab_is_crowded(slab);
-}
-
-/* Makes a magazine for a stream of the node. Returns NULL when there is no memory. */
-static struct abti_magazine *make_magazine(struct abti_slab *slab, uint32_t node)
-{
-    struct abti_run run;
-    abti_spin_lock(&slab->lock);
-    bool taken = abti_arena_take(&slab->magazines, 1, node, &run);
-    abti_spin_unlock(&slab->lock);
-    if (!taken)
-        return NULL;
-    struct abti_magazine *magazine = (struct abti_magazine *)run.cell;
-    magazine->count = 0;
-    return magazine;
+    if (ABTI_UNLIKELY(num * abti_load_relaxed(&slab->num_shelves) > slab->spec.kept) && slab->spec.crowded)
+        slab->spec.crowded(slab);
 }
 
 static struct abti_magazine *pop_empty(struct abti_shelf *shelf)
@@ -111,72 +72,88 @@ static struct abti_magazine *pop_empty(struct abti_shelf *shelf)
     return magazine;
 }
 
-struct abti_magazine *abti_depot_get_empty(struct abti_slab *slab, struct abti_shelf *own)
+/* Takes a magazine that was never used. The cache gets some at a time, since the lock is everybody's. */
+static struct abti_magazine *take_unused(struct abti_cache *cache)
 {
-    struct abti_magazine *magazine = pop_empty(own);
+    struct abti_slab *slab = cache->slab;
+    struct abti_run *run = &cache->magazines;
+    unsigned some = 2048 / (unsigned)slab->magazines.spec.cell;
+    if (run->num == 0) {
+        abti_spin_lock(&slab->lock);
+        if (!abti_arena_take(&slab->magazines, some > 1 ? some : 1, abti_shelf_node(slab, cache->shelf), run))
+            run->num = 0;
+        abti_spin_unlock(&slab->lock);
+    }
+    if (run->num == 0)
+        return NULL;
+    struct abti_magazine *magazine = (struct abti_magazine *)run->cell;
+    run->cell += run->size;
+    run->num--;
+    magazine->count = 0;
+    return magazine;
+}
+
+struct abti_magazine *abti_depot_get_empty(struct abti_cache *cache)
+{
+    struct abti_magazine *magazine = pop_empty(cache->shelf);
     if (!magazine)
-        magazine = make_magazine(slab, abti_shelf_node(slab, own));
+        magazine = take_unused(cache);
     struct abti_shelf *shelf;
-    for (uint32_t i = 1; !magazine && (shelf = shelf_after(slab, own, i)) != NULL; i++)
+    for (uint32_t i = 1; !magazine && (shelf = shelf_after(cache->slab, cache->shelf, i)) != NULL; i++)
         magazine = pop_empty(shelf);
     return magazine;
 }
 
 /*
- * How many more magazines streams of another node leave on a shelf, since new memory is near them. Not all of them:
- * else what is made in one node and freed in another would never be used again. It is the shelf's part of half of what
- * the depot keeps anyway. With eight of eight objects, 41 % of those of two nodes that took up to 1000 each in turn
- * were of the other one's memory.
+ * How many magazines a cache of `own` may take from a shelf. Streams of another node leave some, since new memory is
+ * near them, but not all: what is made in one node and freed in another is to be used again. It is the shelf's part of
+ * half of what the depot keeps anyway. relaxed: it may change meanwhile in any case
  */
-static size_t far_spared(const struct abti_slab *slab)
+static size_t num_to_take(const struct abti_slab *slab, struct abti_shelf *shelf, const struct abti_shelf *own)
 {
     enum { LEAST = 8 };
-    uint32_t num = abti_load_relaxed(&slab->num_shelves); /* relaxed: it need not be exact */
-    size_t part = slab->spec.kept / slab->spec.batch / num / 2;
-    return part > LEAST ? part : LEAST;
+    size_t num = abti_load_relaxed(&shelf->num_full), spared = 0;
+    if (abti_shelf_node(slab, shelf) != abti_shelf_node(slab, own))
+        spared = slab->spec.kept / slab->spec.batch / abti_load_relaxed(&slab->num_shelves) / 2 + LEAST;
+    return num > spared ? num - spared : 0;
 }
 
-/* Whether a cache of `own` is to leave alone what is on another shelf. relaxed: it may change meanwhile in any case */
-static bool needs_all(const struct abti_slab *slab, struct abti_shelf *shelf, const struct abti_shelf *own)
+/*
+ * Whether more than half of all objects are free on other shelves. If not, a cache takes new memory: what it takes from
+ * another one that one lacks soon, which then takes from others in turn, and each object costs a transfer of its line.
+ */
+static bool others_have_plenty(struct abti_slab *slab, struct abti_shelf *own)
 {
-    bool is_near = abti_shelf_node(slab, shelf) == abti_shelf_node(slab, own);
-    size_t needed = abti_load_relaxed(&shelf->needed) + (is_near ? 0 : far_spared(slab));
-    return abti_load_relaxed(&shelf->num_full) <= needed;
+    size_t half = abti_load_relaxed(&slab->made) / 2, num = 0; /* relaxed: it need not be exact */
+    struct abti_shelf *shelf;
+    for (uint32_t i = 1; num <= half && (shelf = shelf_after(slab, own, i)) != NULL; i++)
+        num += num_to_take(slab, shelf, own) * slab->spec.batch;
+    return num > half;
 }
 
-/* For one who has found nothing but what this shelf needs. relaxed, both: as in push_full */
-static void need_less(struct abti_shelf *shelf)
+struct abti_magazine *abti_depot_take(struct abti_cache *cache, struct abti_shelf *shelf)
 {
+    if (abti_load_relaxed(&shelf->num_full) == 0) /* relaxed: what comes meanwhile need not be found */
+        return NULL;
     abti_spin_lock(&shelf->lock);
-    if (shelf->refused)
-        abti_store_relaxed(&shelf->needed, abti_load_relaxed(&shelf->needed) / 2);
-    shelf->refused = true;
+    struct abti_magazine *full = pop_full(shelf), *left = full ? abti_magazine_pop(&cache->empty) : NULL;
+    if (left)
+        abti_magazine_push(&shelf->empty, left);
     abti_spin_unlock(&shelf->lock);
+    cache->takes_from_others = full && shelf != cache->shelf;
+    return full;
 }
 
-struct abti_magazine *abti_depot_get_full(struct abti_slab *slab, struct abti_shelf *own, struct abti_magazine **empty,
-                                          bool any)
+struct abti_magazine *abti_depot_get_full(struct abti_cache *cache, bool any)
 {
-    struct abti_magazine *full = NULL;
-    struct abti_shelf *shelf, *needy = NULL;
-    for (uint32_t i = 0; !full && (shelf = shelf_after(slab, own, i)) != NULL; i++) {
-        if (abti_load_relaxed(&shelf->num_full) == 0) /* relaxed: what comes meanwhile need not be found */
-            continue;
-        if (shelf != own && !any && needs_all(slab, shelf, own)) {
-            needy = needy ? needy : shelf;
-            continue;
-        }
-        abti_spin_lock(&shelf->lock);
-        full = pop_full(shelf);
-        if (full && shelf == own)
-            learn_take(shelf);
-        struct abti_magazine *left = full ? abti_magazine_pop(empty) : NULL;
-        if (left)
-            abti_magazine_push(&shelf->empty, left);
-        abti_spin_unlock(&shelf->lock);
-    }
-    if (!full && needy)
-        need_less(needy);
+    struct abti_slab *slab = cache->slab;
+    struct abti_shelf *own = cache->shelf, *shelf;
+    struct abti_magazine *full = abti_depot_take(cache, own);
+    if (!full && !any && !cache->takes_from_others && !others_have_plenty(slab, own))
+        return NULL;
+    cache->takes_from_others = false;
+    for (uint32_t i = 1; !full && (shelf = shelf_after(slab, own, i)) != NULL; i++)
+        full = any || num_to_take(slab, shelf, own) > 0 ? abti_depot_take(cache, shelf) : NULL;
     return full;
 }
 
@@ -186,13 +163,11 @@ void abti_depot_put(struct abti_slab *slab, struct abti_shelf *shelf, struct abt
     abti_spin_lock(&shelf->lock);
     if (magazine->count > 0) {
         push_full(shelf, magazine);
-        learn_put(shelf);
     } else {
         abti_magazine_push(&shelf->empty, magazine);
     }
     abti_spin_unlock(&shelf->lock);
-    if (ABTI_UNLIKELY(becomes_crowded(slab, shelf)))
-        slab->spec.crowded();
+    tell_if_crowded(slab, shelf);
 }
 
 struct abti_shelf *abti_depot_join(struct abti_slab *slab, uint32_t node)
@@ -218,33 +193,21 @@ void abti_depot_leave(struct abti_slab *slab, struct abti_shelf *shelf)
     abti_spin_unlock(&slab->lock);
 }
 
-/* A cache that has used the shelf goes. Others that have the same learn again what they need. relaxed: as in push_full
- */
-void abti_shelf_need_none(struct abti_shelf *shelf)
+struct abti_magazine *abti_depot_exchange(struct abti_cache *cache, struct abti_magazine *full)
 {
-    abti_spin_lock(&shelf->lock);
-    shelf->taken = 0;
-    abti_store_relaxed(&shelf->needed, 0);
-    abti_spin_unlock(&shelf->lock);
-}
-
-struct abti_magazine *abti_depot_exchange(struct abti_slab *slab, struct abti_shelf *shelf, struct abti_magazine *full)
-{
+    struct abti_shelf *shelf = cache->shelf;
     abti_spin_lock(&shelf->lock);
     struct abti_magazine *empty = abti_magazine_pop(&shelf->empty);
-    if (empty) {
+    if (empty)
         push_full(shelf, full);
-        learn_put(shelf);
-    }
     abti_spin_unlock(&shelf->lock);
     if (empty) {
-        if (ABTI_UNLIKELY(becomes_crowded(slab, shelf)))
-            slab->spec.crowded();
+        tell_if_crowded(cache->slab, shelf);
         return empty;
     }
-    empty = abti_depot_get_empty(slab, shelf);
+    empty = abti_depot_get_empty(cache);
     if (empty)
-        abti_depot_put(slab, shelf, full);
+        abti_depot_put(cache->slab, shelf, full);
     return empty;
 }
 

@@ -41,25 +41,23 @@ ABTI_INLINE uint32_t abti_shelf_node(const struct abti_slab *slab, const struct 
 struct abti_shelf *abti_depot_join(struct abti_slab *slab, uint32_t node);
 void abti_depot_leave(struct abti_slab *slab, struct abti_shelf *shelf);
 
-/* A cache that has used the shelf goes. Others that have the same learn again what they need. */
-void abti_shelf_need_none(struct abti_shelf *shelf);
-
 /* Takes an empty magazine, from the shelf if that has one. Returns NULL when there is no memory. */
-struct abti_magazine *abti_depot_get_empty(struct abti_slab *slab, struct abti_shelf *own);
+struct abti_magazine *abti_depot_get_empty(struct abti_cache *cache);
+
+/* Takes a full magazine from the shelf, and leaves an empty one of the cache's there. NULL: there was none. */
+struct abti_magazine *abti_depot_take(struct abti_cache *cache, struct abti_shelf *shelf);
 
 /*
- * Takes a full magazine from the shelf, or else from the next one that has some, and leaves one of the list of empty
- * ones there. Others are left what they need, unless there is no memory for more (`any`). Returns NULL when there is
- * none.
+ * Takes a full magazine from the cache's shelf, or from the next one that has some if others have plenty, or there is
+ * no memory for more (`any`). Returns NULL when there is none.
  */
-struct abti_magazine *abti_depot_get_full(struct abti_slab *slab, struct abti_shelf *own, struct abti_magazine **empty,
-                                          bool any);
+struct abti_magazine *abti_depot_get_full(struct abti_cache *cache, bool any);
 
 /* Puts a magazine, which need not be full and whose count is right, on the shelf. */
 void abti_depot_put(struct abti_slab *slab, struct abti_shelf *shelf, struct abti_magazine *magazine);
 
 /* Puts a full magazine on the shelf for an empty one. NULL: there is no memory, and it is left with the caller. */
-struct abti_magazine *abti_depot_exchange(struct abti_slab *slab, struct abti_shelf *shelf, struct abti_magazine *full);
+struct abti_magazine *abti_depot_exchange(struct abti_cache *cache, struct abti_magazine *full);
 
 /*
  * Marks the full magazines that have not been needed since the last look, if they may go; and takes one of them. NULL:

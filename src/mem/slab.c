@@ -78,16 +78,20 @@ static void *pop_loose(struct abti_slab *slab)
     return node;
 }
 
-/* Gives the cache a run of cells. False when there is no memory. */
+/* Gives the cache a run of cells. They grow, since the lock is everybody's. False when there is no memory. */
 static bool take_run(struct abti_slab *slab, struct abti_cache *cache)
 {
+    enum { GROWTH = 4, MOST_RUNS = 16 };
     struct abti_run run;
     abti_assert(abti_spin_is_mine(&slab->lock));
-    if (!abti_arena_take(&slab->cells, slab->spec.run, abti_shelf_node(slab, cache->shelf), &run))
+    if (!abti_arena_take(&slab->cells, cache->piece, abti_shelf_node(slab, cache->shelf), &run))
         return false;
+    size_t made = abti_load_relaxed(&slab->made); /* relaxed, both: the lock is held; for others it is a hint */
     cache->run = run.num;
-    cache->next = (struct abti_new_cell){run.cell, run.size, slab->made, run.origin};
-    slab->made += run.num;
+    cache->next = (struct abti_new_cell){run.cell, run.size, made, run.origin};
+    abti_store_relaxed(&slab->made, made + run.num);
+    if (cache->piece < MOST_RUNS * slab->spec.run)
+        cache->piece *= GROWTH;
     return true;
 }
 
@@ -120,11 +124,16 @@ static uint32_t node_here(const struct abti_slab *slab)
     return abti_nodes_here() % slab->num_nodes;
 }
 
-static void exchange_shelf(struct abti_cache *cache, uint32_t node)
+/* Gives back what was never used. */
+static void return_runs(struct abti_cache *cache)
 {
-    abti_shelf_need_none(cache->shelf);
-    abti_depot_leave(cache->slab, cache->shelf);
-    cache->shelf = abti_depot_join(cache->slab, node);
+    struct abti_slab *slab = cache->slab;
+    abti_spin_lock(&slab->lock);
+    abti_arena_reopen(&slab->cells, cache->next.at, cache->run);
+    abti_arena_reopen(&slab->magazines, cache->magazines.cell, cache->magazines.num);
+    abti_store_relaxed(&slab->made, abti_load_relaxed(&slab->made) - cache->run); /* relaxed, both: as in take_run */
+    abti_spin_unlock(&slab->lock);
+    cache->run = cache->magazines.num = 0;
 }
 
 /*
@@ -137,14 +146,18 @@ static void follow_thread(struct abti_cache *cache)
     if (ABTI_LIKELY(slab->num_nodes == 1))
         return;
     uint32_t node = node_here(slab);
-    if (node != abti_shelf_node(slab, cache->shelf))
-        exchange_shelf(cache, node);
+    if (node != abti_shelf_node(slab, cache->shelf)) {
+        return_runs(cache);
+        abti_depot_leave(slab, cache->shelf);
+        cache->shelf = abti_depot_join(slab, node);
+    }
 }
 
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
 {
-    *cache = (struct abti_cache){.slab = slab, .shelf = abti_depot_join(slab, node_here(slab))};
-    struct abti_magazine *magazine = abti_depot_get_empty(slab, cache->shelf);
+    *cache =
+        (struct abti_cache){.slab = slab, .piece = slab->spec.run, .shelf = abti_depot_join(slab, node_here(slab))};
+    struct abti_magazine *magazine = abti_depot_get_empty(cache);
     if (!magazine) {
         abti_depot_leave(slab, cache->shelf);
         return -ENOMEM;
@@ -160,12 +173,13 @@ static struct abti_magazine *take_full(struct abti_cache *cache)
     return magazine;
 }
 
-/* Replaces the magazine in use, which has become empty, by a full one. */
-static void replace_empty(struct abti_cache *cache, struct abti_magazine *full)
+/* Replaces the magazine in use, which has become empty, by a full one. Returns an object of that. */
+static void *replace_empty(struct abti_cache *cache, struct abti_magazine *full)
 {
     cache->magazine->count = 0;
     abti_magazine_push(&cache->empty, cache->magazine);
     use_magazine(cache, full);
+    return abti_cache_get_quick(cache);
 }
 
 /*
@@ -185,18 +199,19 @@ static void *cache_from_run(struct abti_cache *cache)
     return object;
 }
 
+static void put_all(struct abti_cache *cache, struct abti_magazine **list)
+{
+    for (struct abti_magazine *magazine; (magazine = abti_magazine_pop(list)) != NULL;)
+        abti_depot_put(cache->slab, cache->shelf, magazine);
+}
+
 void abti_cache_fini(struct abti_cache *cache)
 {
-    /* The rest of the run becomes ordinary objects. It is short, and nothing is lost. */
-    for (void *object; (object = cache_from_run(cache)) != NULL;)
-        abti_cache_put(cache, object);
     cache->magazine->count = magazine_count(cache);
     abti_depot_put(cache->slab, cache->shelf, cache->magazine);
-    for (struct abti_magazine *magazine; (magazine = take_full(cache)) != NULL;)
-        abti_depot_put(cache->slab, cache->shelf, magazine);
-    for (struct abti_magazine *magazine; (magazine = abti_magazine_pop(&cache->empty)) != NULL;)
-        abti_depot_put(cache->slab, cache->shelf, magazine);
-    abti_shelf_need_none(cache->shelf);
+    put_all(cache, &cache->full);
+    put_all(cache, &cache->empty);
+    return_runs(cache);
     abti_depot_leave(cache->slab, cache->shelf);
 }
 
@@ -224,11 +239,9 @@ static void *refill_from_depot(struct abti_cache *cache)
     if (abti_load_relaxed(&slab->num_loose) > 0)
         object = refill_from_slab(cache);
     for (bool again = false; !object; again = true) {
-        struct abti_magazine *full = abti_depot_get_full(slab, cache->shelf, &cache->empty, again);
-        if (full) {
-            replace_empty(cache, full);
-            return abti_cache_get_quick(cache);
-        }
+        struct abti_magazine *full = abti_depot_get_full(cache, again);
+        if (full)
+            return replace_empty(cache, full);
         if (again)
             return NULL;
         object = refill_from_slab(cache);
@@ -240,10 +253,13 @@ void *abti_cache_refill(struct abti_cache *cache)
 {
     abti_assert(magazine_count(cache) == 0);
     struct abti_magazine *full = take_full(cache);
-    if (full) {
-        replace_empty(cache, full);
-        return abti_cache_get_quick(cache);
+    /* What was used before comes before what was not. relaxed: what comes meanwhile need not be found */
+    if (!full && abti_load_relaxed(&cache->shelf->num_full) > 0) {
+        follow_thread(cache);
+        full = abti_depot_take(cache, cache->shelf);
     }
+    if (full)
+        return replace_empty(cache, full);
     void *object = cache_from_run(cache);
     return object ? object : refill_from_depot(cache);
 }
@@ -264,8 +280,7 @@ void abti_slab_put(struct abti_slab *slab, void *object)
 
 void abti_cache_flush(struct abti_cache *cache)
 {
-    for (void *object; (object = cache_from_run(cache)) != NULL;)
-        abti_cache_put(cache, object);
+    return_runs(cache);
     cache->magazine->count = magazine_count(cache);
     abti_spin_lock(&cache->slab->lock);
     push_all_loose(cache->slab, cache->magazine);
@@ -278,14 +293,14 @@ void abti_cache_flush(struct abti_cache *cache)
 }
 
 /* Exchanges a full magazine for an empty one. Without memory it returns the same one, emptied. */
-static struct abti_magazine *exchange_full(struct abti_slab *slab, struct abti_shelf *shelf, struct abti_magazine *full)
+static struct abti_magazine *exchange_full(struct abti_cache *cache, struct abti_magazine *full)
 {
-    struct abti_magazine *empty = abti_depot_exchange(slab, shelf, full);
+    struct abti_magazine *empty = abti_depot_exchange(cache, full);
     if (ABTI_LIKELY(empty != NULL))
         return empty;
-    abti_spin_lock(&slab->lock);
-    push_all_loose(slab, full);
-    abti_spin_unlock(&slab->lock);
+    abti_spin_lock(&cache->slab->lock);
+    push_all_loose(cache->slab, full);
+    abti_spin_unlock(&cache->slab->lock);
     return full;
 }
 
@@ -300,11 +315,11 @@ void abti_cache_spill(struct abti_cache *cache)
     if (!empty)
         follow_thread(cache); /* it goes to the depot */
     if (has_room && !empty)
-        empty = abti_depot_get_empty(cache->slab, cache->shelf);
+        empty = abti_depot_get_empty(cache);
     if (!empty) {
         /* The depot gets another one, if there is one, since the objects in this one were used last. */
         struct abti_magazine *other = take_full(cache);
-        empty = exchange_full(cache->slab, cache->shelf, other ? other : full);
+        empty = exchange_full(cache, other ? other : full);
         full = other ? full : NULL;
     }
     if (full) {
@@ -357,18 +372,20 @@ static void return_cells(struct abti_slab *slab, void **objects, unsigned num)
     enum { AT_ONCE = 16 };
     char *words[AT_ONCE];
     for (unsigned done = 0; done < num;) {
-        unsigned num_words = 0, end = num - done < AT_ONCE ? num : done + AT_ONCE;
+        unsigned num_words = 0, first = done, end = num - done < AT_ONCE ? num : done + AT_ONCE;
         abti_spin_lock(&slab->lock);
         while (done < end) {
             char *word = abti_arena_return(&slab->cells, objects[done++]);
             if (word)
                 words[num_words++] = word;
         }
+        /* relaxed, both: as in take_run */
+        abti_store_relaxed(&slab->made, abti_load_relaxed(&slab->made) - (end - first));
         abti_spin_unlock(&slab->lock);
         for (unsigned i = 0; i < num_words; i++) {
             slab->spec.release(words[i]);
             abti_spin_lock(&slab->lock);
-            abti_arena_reopen(&slab->cells, words[i]);
+            abti_arena_reopen(&slab->cells, words[i], ABTI_ARENA_WORD);
             abti_spin_unlock(&slab->lock);
         }
     }
@@ -390,7 +407,7 @@ static void give_magazine_back(struct abti_slab *slab, struct abti_magazine *mag
         return;
     abti_vm_release(word, slab->magazines.spec.cell * ABTI_ARENA_WORD);
     abti_spin_lock(&slab->lock);
-    abti_arena_reopen(&slab->magazines, word);
+    abti_arena_reopen(&slab->magazines, word, ABTI_ARENA_WORD);
     abti_spin_unlock(&slab->lock);
 }
 

@@ -10,12 +10,13 @@
  * A cache gives its shelf full magazines and takes full ones for empty ones, so that objects made here and freed there
  * come back at 1/batch of the lock's cost, and the work of a refill is bounded. It keeps some full ones itself, and
  * what it has given its shelf it finds there: of the first ABTI_SLAB_SHELVES streams none writes a line of another's
- * for what it makes and frees itself. A cache whose shelf has nothing takes from the next one that has, and leaves an
- * empty magazine there, so that empty ones do not gather where objects are only made. With several NUMA nodes each has
+ * for what it makes and frees itself. A cache whose shelf has nothing takes new memory, in pieces that grow. If more
+ * than half of all objects are free on other shelves it takes from the next one that has some, and leaves an empty
+ * magazine there, so that empty ones do not gather where objects are only made. With several NUMA nodes each has
  * shelves and chunks of its own: a cache has a shelf of the node in which its stream is, takes from the others there
- * first, and leaves those of other nodes more than they have learnt to need. Memory never used before is
- * handed out in address order without being touched. Arrays, rather than lists through the objects, make allocations
- * independent of one another: a list's head is known only when the object before it has been loaded.
+ * first, and leaves some to those of other nodes. Memory never used before is handed out in address order without being
+ * touched. Arrays, rather than lists through the objects, make allocations independent of one another: a list's head is
+ * known only when the object before it has been loaded.
  *
  * Giving back: an object that has lain in the depot for some time is taken out of its magazine. It becomes a cell
  * again, which has no memory.
@@ -51,10 +52,12 @@ struct abti_new_cell {
     enum abti_chunk_origin origin;
 };
 
+struct abti_slab;
+
 /* What a kind of object differs in from others. It is constant after abti_slab_init. */
 struct abti_slab_spec {
     struct abti_arena_spec arena; /* where its cells are */
-    unsigned run;                 /* cells handed to a cache at a time, at most */
+    unsigned run;                 /* cells handed to a cache at first; later it gets more at a time */
     unsigned batch;               /* objects in a magazine */
     unsigned spares;              /* full magazines that a cache keeps besides the one in use, at most; not 0 */
     /*
@@ -72,8 +75,9 @@ struct abti_slab_spec {
     size_t payload;              /* for make: how many bytes of a cell the user may count on */
     size_t guard;                /* for make: how many bytes of it are for a guard, unless it is lean */
     size_t kept;                 /* more free objects than that in the depot are too many; 0: never */
-    void (*crowded)(void);       /* any thread that frees something calls it, without the lock, when there are too
-                                    many */
+    /* A thread that frees something calls it, without the lock, when the slab may be crowded. NULL: nothing is to be
+       done. */
+    void (*crowded)(struct abti_slab *slab);
 };
 
 /* With 32 of them, creations of 64 streams moved 0.18 lines each in place of 0.05, in the simulator. */
@@ -86,10 +90,7 @@ struct abti_shelf {
     struct abti_magazine *full, *empty; /* lock */
     uint32_t low_full;                  /* lock: the least number since abti_slab_look */
     uint32_t idle_full;                 /* lock: how many are to be given back */
-    uint32_t taken;                     /* lock: how many its caches have taken and not put back */
-    _Atomic(uint32_t) needed; /* lock: how many more they have had before. Others read it, and leave that number */
-    bool refused;             /* lock: one that came found nothing but what is needed, and nobody has used it since */
-    uint32_t num_caches;      /* slab's lock: how many caches have it */
+    uint32_t num_caches;                /* slab's lock: how many caches have it */
 };
 
 struct abti_slab {
@@ -103,7 +104,7 @@ struct abti_slab {
     size_t idle_loose;           /* lock: how many are to be given back */
     struct abti_arena cells;     /* lock */
     struct abti_arena magazines; /* lock: where the magazines are */
-    size_t made;                 /* lock: cells handed out so far */
+    _Atomic(size_t) made;        /* lock: how many cells are handed out. Others read it */
     struct abti_shelf shelves[ABTI_SLAB_SHELVES];
 };
 
@@ -114,10 +115,13 @@ struct abti_cache {
     struct abti_magazine *magazine; /* the magazine that is filled and emptied, where these are */
     struct abti_magazine *full, *empty; /* the magazines that are kept besides it */
     unsigned num_full;                  /* how many full ones are kept */
+    struct abti_run magazines;          /* empty ones that were never used */
     struct abti_shelf *shelf;           /* its shelf in the depot; several caches may have the same */
     struct abti_new_cell next;          /* the next cell that was never used, if `run` is not 0 */
     unsigned run;                       /* how many there are */
+    unsigned piece;                     /* how many cells it takes next */
     bool closed;                        /* a put asks abti_cache_takes_quick without success */
+    bool takes_from_others;             /* it has found plenty on other shelves, and nothing on its own since */
     struct abti_slab *slab;
 };
 

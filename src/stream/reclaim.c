@@ -138,15 +138,18 @@ static void *reclaim_main(void *arg)
 }
 
 /*
- * Sees to it that the native thread works, since a depot is crowded. Any thread may call this. It takes long the first
- * time only.
+ * Sees to it that the native thread works if the slab's depot is crowded. Any thread may call this. It looks at the
+ * lines of all streams, but not while the native thread is awake, which looks by itself. The first time alone takes
+ * long.
  */
-static void reclaim_start(void)
+static void reclaim_start(struct abti_slab *slab)
 {
     uint32_t state = abti_load_relaxed(&reclaim_state);
-    if (state == ASLEEP && change_state(ASLEEP, AWAKE))
+    if ((state != ASLEEP && state != NONE) || !abti_slab_is_crowded(slab) || !change_state(state, AWAKE))
+        return;
+    if (state == ASLEEP)
         abti_futex_wake(&reclaim_state);
-    else if (state == NONE && change_state(NONE, AWAKE) && abti_helper_start(&reclaim_thread, reclaim_main))
+    else if (abti_helper_start(&reclaim_thread, reclaim_main))
         abti_store_relaxed(&reclaim_state, REFUSED);
 }
 
