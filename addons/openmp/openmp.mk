@@ -49,6 +49,11 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/loop/share.c \
 	addons/openmp/src/loop/share.h \
 	addons/openmp/src/omp.h \
+	addons/openmp/src/ompt/event.c \
+	addons/openmp/src/ompt/inquiry.c \
+	addons/openmp/src/ompt/ompt.h \
+	addons/openmp/src/ompt/start.c \
+	addons/openmp/src/ompt/tool.h \
 	addons/openmp/src/sync/barrier.c \
 	addons/openmp/src/sync/cancel.c \
 	addons/openmp/src/sync/number.c \
@@ -142,6 +147,7 @@ openmp_tests = \
 	addons/openmp/test/targets \
 	addons/openmp/test/taskgraph \
 	addons/openmp/test/tasks \
+	addons/openmp/test/tools \
 	addons/openmp/test/unused
 
 if HAVE_IO
@@ -226,6 +232,18 @@ addons_openmp_test_shortage_SOURCES = addons/openmp/test/shortage.c addons/openm
 addons_openmp_test_shortage_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_shortage_LINK = $(openmp_test_link) -rdynamic
 addons_openmp_test_shortage_LDADD =
+# This one is a tool that looks at itself, and has an example of a tool look at it. A function that ends with a call would
+# be seen to be called from where it was called.
+addons_openmp_test_tools_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/addons/openmp/src/ompt
+addons_openmp_test_tools_CFLAGS = $(openmp_test_cflags) -fno-optimize-sibling-calls
+addons_openmp_test_tools_LINK = $(openmp_test_link) -rdynamic
+addons_openmp_test_tools_LDADD =
+tools_program = addons/openmp/test/tools$(EXEEXT)
+$(tools_program): addons/openmp/examples/profile.so
+addons/openmp/examples/profile.so: addons/openmp/examples/profile.c addons/openmp/src/ompt/ompt.h
+	$(AM_V_CC)$(MKDIR_P) addons/openmp/examples && $(CC) $(CFLAGS) -O1 -shared -fPIC -I$(srcdir)/addons/openmp/src/ompt -o $@ \
+	  $(srcdir)/addons/openmp/examples/profile.c
+CLEANFILES += addons/openmp/examples/profile.so
 # This one opens a library with a constructor. What that has of libabt is there by then.
 addons_openmp_test_constructor_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_constructor_LINK = $(openmp_test_link)

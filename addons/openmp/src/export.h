@@ -5,4 +5,7 @@
 
 #define ABTOMP_API __attribute__((visibility("default")))
 
+/* A variable that hot paths read: the compiler is to know that it is the library's own, and needs no address of it. */
+#define ABTOMP_LOCAL __attribute__((visibility("hidden")))
+
 #endif

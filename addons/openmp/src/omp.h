@@ -29,6 +29,7 @@
  *   alloc.c     allocators,
  *   lock.c      locks, simple and nestable,
  *   device.c    and those for devices
+ * ompt/, what tools see of all that: tool.h names the files
  * gomp/, what the programs of gcc call:
  *   loop.c      loops
  *   sections.c  sections, single and scope
@@ -108,6 +109,33 @@ enum {
 /* The directive `error`. The length is that of the message, or the largest size if it ends with a zero; NULL: none. */
 void abtomp_error(bool is_fatal, const char *message, size_t length);
 
+/* -- Tools: see ompt/tool.h -- */
+
+/* 0: no tool looks. Constant after abtomp_start; before, it is not 0. */
+ABTOMP_LOCAL extern _Atomic(uint32_t) abtomp_tools;
+
+/* Whether a tool looks, of who has called abtomp_start. relaxed: as it is written in abtomp_tool_start */
+static inline bool abtomp_is_observed(void)
+{
+    return ABTOMP_UNLIKELY(atomic_load_explicit(&abtomp_tools, memory_order_relaxed) != 0);
+}
+
+/* The last call by the program of a function that notes it: from where, and a number of the function's own. */
+struct abtomp_call {
+    const void *at;
+    int kind;
+};
+
+extern _Thread_local struct abtomp_call abtomp_call;
+
+/* The function that has this is noted if a tool may look. Whether one may. */
+#define ABTOMP_NOTE(kind)                                                                                              \
+    (abtomp_is_observed() && (abtomp_call = (struct abtomp_call){__builtin_return_address(0), kind}, true))
+
+/* The same; whether one does, and knows the calling thread. */
+#define ABTOMP_NOTED(kind) (ABTOMP_NOTE(kind) && abtomp_is_ready())
+bool abtomp_is_ready(void);
+
 /* -- Members and teams -- */
 
 /* The teams of a teams construct: the number of the own one, and how many there are; 0: there is no such construct. */
@@ -159,6 +187,7 @@ struct abtomp_member {
     int place;                            /* that it is bound to, beginning with 1; 0: none */
     struct abtomp_partition partition;    /* the places for its regions */
     int displayed_num, displayed_policy;  /* members and policy of the region in which it has displayed where it is */
+    struct abtomp_view *view;             /* what a tool sees of the task that runs; NULL: none looks, or none runs */
     pthread_t thread;                     /* of each member but 0 */
 } ABTOMP_LINE;
 
@@ -470,9 +499,18 @@ static inline void abtomp_mutex_unlock(_Atomic(uint32_t) *mutex)
         abtomp_mutex_wake(mutex);
 }
 
+/* -- lock.c -- */
+
+/* Takes, or leaves, a mutex of the program as a tool that may look sees it: it is of that kind, ompt_mutex_*. */
+void abtomp_view_lock(void *mutex, int kind);
+void abtomp_view_unlock(void *mutex, int kind);
+
 /* -- barrier.c -- */
 
 void abtomp_barrier(struct abtomp_member *me);
+
+/* The same of a team of one, without a word to tools. */
+void abtomp_barrier_alone(struct abtomp_member *me);
 
 /* The member's next single construct. True: it is the one that runs it. */
 bool abtomp_single(struct abtomp_member *me);

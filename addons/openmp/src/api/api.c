@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of the standard that ask for, or set, what holds for the caller's task. */
+#include "ompt/tool.h"
 #include "task/tasks.h"
 
 #include <time.h>
@@ -163,7 +164,10 @@ void omp_fulfill_event(uintptr_t event)
     abtomp_mutex_lock(&team->box_lock);
     bool is_included = task->is_included;
     /* acq_rel: pairs with that in has_ended, and with the acquire in event_has_come */
-    if (atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1 && !is_included)
+    bool is_late = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
+    if (abtomp_is_observed())
+        abtomp_tool_status(abtomp_view_of(task), is_late ? ompt_task_late_fulfill : ompt_task_early_fulfill);
+    if (is_late && !is_included)
         abtomp_box_put_locked(team, task);
     /* release: pairs with the acquire in abtomp_crew_await: who waits comes to the lock when this thread has left it */
     atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);

@@ -4,6 +4,7 @@
  * gives it: who owns it, and how often. It is owned by a task, which gets a number when it first takes such a lock.
  * Hints are not used. Locks of programs that ask for version OMP_1.0 have the same form.
  */
+#include "ompt/tool.h"
 #include "task/relief.h"
 
 #include <abt.h>
@@ -20,38 +21,79 @@ struct nest_lock {
 
 _Static_assert(sizeof(struct nest_lock) == 8, "Fortran and other compilers have no more room for a nestable lock");
 
+/* ---- As tools see them ------------------------------------------------------------------------------------------- */
+
+static bool take_users(void *mutex)
+{
+    abtomp_users_lock(mutex);
+    return true;
+}
+
+void abtomp_view_lock(void *mutex, int kind)
+{
+    if (abtomp_is_ready())
+        (void)abtomp_tool_lock(mutex, kind, take_users);
+    else
+        abtomp_users_lock(mutex);
+}
+
+void abtomp_view_unlock(void *mutex, int kind)
+{
+    abtomp_mutex_unlock(mutex);
+    if (abtomp_is_ready())
+        abtomp_tool_unlock(mutex, kind);
+}
+
 /* ---- Simple ------------------------------------------------------------------------------------------------------ */
 
 void omp_init_lock(void *lock)
 {
     /* relaxed: nobody else uses the lock yet */
     atomic_store_explicit((_Atomic(uint32_t) *)lock, 0, memory_order_relaxed);
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_lock_init(lock, ompt_mutex_lock, 0);
 }
 
 void omp_init_lock_with_hint(void *lock, int hint)
 {
-    (void)hint;
-    omp_init_lock(lock);
+    /* relaxed: as in omp_init_lock */
+    atomic_store_explicit((_Atomic(uint32_t) *)lock, 0, memory_order_relaxed);
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_lock_init(lock, ompt_mutex_lock, (unsigned)hint);
 }
 
 void omp_destroy_lock(void *lock)
 {
-    (void)lock;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_lock_destroy(lock, ompt_mutex_lock);
 }
 
 void omp_set_lock(void *lock)
 {
-    abtomp_users_lock(lock);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_lock(lock, ompt_mutex_lock);
+    else
+        abtomp_users_lock(lock);
 }
 
 void omp_unset_lock(void *lock)
 {
-    abtomp_mutex_unlock(lock);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_unlock(lock, ompt_mutex_lock);
+    else
+        abtomp_mutex_unlock(lock);
+}
+
+static bool try_lock(void *lock)
+{
+    return abtomp_mutex_trylock(lock);
 }
 
 int omp_test_lock(void *lock)
 {
-    return abtomp_mutex_trylock(lock);
+    if (ABTOMP_NOTED(0))
+        return abtomp_tool_lock(lock, ompt_mutex_test_lock, try_lock);
+    return try_lock(lock);
 }
 
 /* ---- Nestable ---------------------------------------------------------------------------------------------------- */
@@ -94,45 +136,91 @@ void omp_init_nest_lock(void *arg)
     /* relaxed: nobody else uses the lock yet */
     atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
     lock->count = 0;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_lock_init(lock, ompt_mutex_nest_lock, 0);
 }
 
-void omp_init_nest_lock_with_hint(void *lock, int hint)
+void omp_init_nest_lock_with_hint(void *arg, int hint)
 {
-    (void)hint;
-    omp_init_nest_lock(lock);
+    struct nest_lock *lock = arg;
+    /* relaxed: as in omp_init_nest_lock */
+    atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
+    lock->count = 0;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_lock_init(lock, ompt_mutex_nest_lock, (unsigned)hint);
 }
 
 void omp_destroy_nest_lock(void *lock)
 {
-    (void)lock;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_lock_destroy(lock, ompt_mutex_nest_lock);
 }
 
-void omp_set_nest_lock(void *arg)
+static bool take_nest_lock(void *arg)
 {
     struct nest_lock *lock = arg;
     uint32_t mine = abtomp_number(abtomp_self());
     if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
         nest_lock_slow(lock, mine);
     lock->count++;
+    return true;
 }
 
-void omp_unset_nest_lock(void *arg)
+static bool try_to_nest(void *arg)
 {
     struct nest_lock *lock = arg;
-    if (--lock->count > 0)
-        return;
+    uint32_t mine = abtomp_number(abtomp_self());
+    if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
+        return false;
+    lock->count++;
+    return true;
+}
+
+/* Of a lock that the caller owns already a tool sees another event. */
+static bool take_viewed(struct nest_lock *lock, int kind, bool (*take)(void *lock))
+{
+    if (!is_mine(lock, abtomp_number(abtomp_self())))
+        return abtomp_tool_lock(lock, kind, take);
+    abtomp_tool_acquire(lock, kind);
+    lock->count++;
+    abtomp_tool_nest(lock, ompt_scope_begin);
+    return true;
+}
+
+void omp_set_nest_lock(void *lock)
+{
+    if (ABTOMP_NOTED(0))
+        (void)take_viewed(lock, ompt_mutex_nest_lock, take_nest_lock);
+    else
+        (void)take_nest_lock(lock);
+}
+
+static void leave_nest_lock(struct nest_lock *lock)
+{
     /* release: pairs with the acquire in try_nest_lock */
     if ((atomic_exchange_explicit(&lock->owner, 0, memory_order_release) & WAITED_FOR) != 0)
         (void)ABTX_word_wake((const volatile void *)&lock->owner, 1);
 }
 
+void omp_unset_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    bool is_last = --lock->count == 0;
+    if (is_last)
+        leave_nest_lock(lock);
+    if (!ABTOMP_NOTE(0))
+        return;
+    if (is_last)
+        abtomp_tool_unlock(lock, ompt_mutex_nest_lock);
+    else
+        abtomp_tool_nest(lock, ompt_scope_end);
+}
+
 int omp_test_nest_lock(void *arg)
 {
     struct nest_lock *lock = arg;
-    uint32_t mine = abtomp_number(abtomp_self());
-    if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
-        return 0;
-    return (int)++lock->count;
+    bool is_taken = ABTOMP_NOTED(0) ? take_viewed(lock, ompt_mutex_test_nest_lock, try_to_nest) : try_to_nest(lock);
+    return is_taken ? (int)lock->count : 0;
 }
 
 /* ---- Fortran, and version OMP_1.0 -------------------------------------------------------------------------------- */

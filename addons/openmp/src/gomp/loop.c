@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops, as compilers ask for them: by functions for each kind of schedule, of long and of unsigned long long. */
 #include "loop/share.h"
+#include "ompt/tool.h"
 
 #include <stdarg.h>
 #include "gomp/gomp.h"
@@ -97,10 +98,12 @@ static inline uint64_t *ull_part(ull *at)
 #define START(name, kind, wrap)                                                                                        \
     bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long *from, long *to)                   \
     {                                                                                                                  \
+        (void)ABTOMP_NOTE(0);                                                                                          \
         return start_loop(wrap(signed_loop(start, end, step, kind, chunk)), part_at(from), part_at(to), NULL, NULL);   \
     }                                                                                                                  \
     bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)         \
     {                                                                                                                  \
+        (void)ABTOMP_NOTE(0);                                                                                          \
         return start_loop(wrap(ull_loop(is_up, start, end, step, kind, chunk)), ull_part(from), ull_part(to), NULL,    \
                           NULL);                                                                                       \
     }
@@ -108,10 +111,12 @@ static inline uint64_t *ull_part(ull *at)
 #define START_RUNTIME(name, kind, wrap)                                                                                \
     bool GOMP_loop_##name##_start(long start, long end, long step, long *from, long *to)                               \
     {                                                                                                                  \
+        (void)ABTOMP_NOTE(0);                                                                                          \
         return start_loop(wrap(signed_loop(start, end, step, kind, 0)), part_at(from), part_at(to), NULL, NULL);       \
     }                                                                                                                  \
     bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull *from, ull *to)                    \
     {                                                                                                                  \
+        (void)ABTOMP_NOTE(0);                                                                                          \
         return start_loop(wrap(ull_loop(is_up, start, end, step, kind, 0)), ull_part(from), ull_part(to), NULL, NULL); \
     }
 
@@ -131,10 +136,12 @@ START_RUNTIME(ordered_runtime, ABTOMP_RUNTIME, make_ordered)
 #define START_DOACROSS(name, kind)                                                                                     \
     bool GOMP_loop_doacross_##name##_start(unsigned num, long *counts, long chunk, long *from, long *to)               \
     {                                                                                                                  \
+        (void)ABTOMP_NOTE(0);                                                                                          \
         return start_loop(doacross_loop(num, counts, kind, (uint64_t)chunk), part_at(from), part_at(to), NULL, NULL);  \
     }                                                                                                                  \
     bool GOMP_loop_ull_doacross_##name##_start(unsigned num, ull *counts, ull chunk, ull *from, ull *to)               \
     {                                                                                                                  \
+        (void)ABTOMP_NOTE(0);                                                                                          \
         return start_loop(doacross_loop(num, counts, kind, chunk), ull_part(from), ull_part(to), NULL, NULL);          \
     }
 
@@ -144,11 +151,13 @@ START_DOACROSS(guided, ABTOMP_GUIDED)
 
 bool GOMP_loop_doacross_runtime_start(unsigned num, long *counts, long *from, long *to)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(doacross_loop(num, counts, ABTOMP_RUNTIME, 0), part_at(from), part_at(to), NULL, NULL);
 }
 
 bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, ull *to)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(doacross_loop(num, counts, ABTOMP_RUNTIME, 0), ull_part(from), ull_part(to), NULL, NULL);
 }
 
@@ -157,6 +166,7 @@ bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, 
 bool GOMP_loop_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
                      uintptr_t *reductions, void **memory)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(signed_loop(start, end, step, (unsigned)kind, chunk), part_at(from), part_at(to), reductions,
                       memory);
 }
@@ -164,6 +174,7 @@ bool GOMP_loop_start(long start, long end, long step, long kind, long chunk, lon
 bool GOMP_loop_ull_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
                          uintptr_t *reductions, void **memory)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(ull_loop(is_up, start, end, step, (unsigned)kind, chunk), ull_part(from), ull_part(to),
                       reductions, memory);
 }
@@ -171,6 +182,7 @@ bool GOMP_loop_ull_start(bool is_up, ull start, ull end, ull step, long kind, ul
 bool GOMP_loop_ordered_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
                              uintptr_t *reductions, void **memory)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(make_ordered(signed_loop(start, end, step, (unsigned)kind, chunk)), part_at(from), part_at(to),
                       reductions, memory);
 }
@@ -178,6 +190,7 @@ bool GOMP_loop_ordered_start(long start, long end, long step, long kind, long ch
 bool GOMP_loop_ull_ordered_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
                                  uintptr_t *reductions, void **memory)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(make_ordered(ull_loop(is_up, start, end, step, (unsigned)kind, chunk)), ull_part(from),
                       ull_part(to), reductions, memory);
 }
@@ -185,6 +198,7 @@ bool GOMP_loop_ull_ordered_start(bool is_up, ull start, ull end, ull step, long 
 bool GOMP_loop_doacross_start(unsigned num, long *counts, long kind, long chunk, long *from, long *to,
                               uintptr_t *reductions, void **memory)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(doacross_loop(num, counts, (unsigned)kind, (uint64_t)chunk), part_at(from), part_at(to),
                       reductions, memory);
 }
@@ -192,6 +206,7 @@ bool GOMP_loop_doacross_start(unsigned num, long *counts, long kind, long chunk,
 bool GOMP_loop_ull_doacross_start(unsigned num, ull *counts, long kind, ull chunk, ull *from, ull *to,
                                   uintptr_t *reductions, void **memory)
 {
+    (void)ABTOMP_NOTE(0);
     return start_loop(doacross_loop(num, counts, (unsigned)kind, chunk), ull_part(from), ull_part(to), reductions,
                       memory);
 }
@@ -225,12 +240,15 @@ NEXT(ordered_runtime, next_ordered)
 
 void GOMP_ordered_start(void)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_ordered_await(abtomp_self());
 }
 
 /* The turn is passed when the chunk has ended. */
 void GOMP_ordered_end(void)
 {
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_unlock(abtomp_self()->share, ompt_mutex_ordered);
 }
 
 void GOMP_doacross_post(long *at)
@@ -271,11 +289,13 @@ void GOMP_doacross_ull_wait(ull first, ...)
 
 void GOMP_loop_end_nowait(void)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_share_leave(abtomp_self());
 }
 
 void GOMP_loop_end(void)
 {
+    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
     struct abtomp_member *me = abtomp_self();
     abtomp_share_leave(me);
     abtomp_barrier(me);
@@ -283,6 +303,7 @@ void GOMP_loop_end(void)
 
 bool GOMP_loop_end_cancel(void)
 {
+    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
     struct abtomp_member *me = abtomp_self();
     abtomp_share_leave(me);
     return abtomp_barrier_cancel(me);
@@ -295,6 +316,7 @@ bool GOMP_loop_end_cancel(void)
                                    long chunk, unsigned flags)                                                         \
     {                                                                                                                  \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, chunk);                                          \
+        (void)ABTOMP_NOTE(ompt_parallel_invoker_program);                                                              \
         abtomp_parallel_loop(fn, data, num, flags, &loop);                                                             \
     }
 
@@ -303,6 +325,7 @@ bool GOMP_loop_end_cancel(void)
                                    unsigned flags)                                                                     \
     {                                                                                                                  \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, 0);                                              \
+        (void)ABTOMP_NOTE(ompt_parallel_invoker_program);                                                              \
         abtomp_parallel_loop(fn, data, num, flags, &loop);                                                             \
     }
 
@@ -311,6 +334,7 @@ bool GOMP_loop_end_cancel(void)
                                            long step, long chunk)                                                      \
     {                                                                                                                  \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, chunk);                                          \
+        (void)ABTOMP_NOTE(ompt_parallel_invoker_program);                                                              \
         abtomp_parallel_loop_start(fn, data, num, &loop);                                                              \
     }
 
@@ -328,6 +352,7 @@ PARALLEL_START(guided, MONOTONIC(ABTOMP_GUIDED))
 
 void GOMP_parallel_loop_runtime_start(void (*fn)(void *), void *data, unsigned num, long start, long end, long step)
 {
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     struct abtomp_loop loop = signed_loop(start, end, step, MONOTONIC(ABTOMP_RUNTIME), 0);
     abtomp_parallel_loop_start(fn, data, num, &loop);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions and how their members wait for each other; memory and messages. */
-#include "omp.h"
+#include "ompt/tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,28 +13,33 @@
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     (void)abtomp_parallel(fn, data, fn, num, flags, NULL);
 }
 
 /* The first word of the data points to the description of the reductions. */
 unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     return (unsigned)abtomp_parallel(fn, data, fn, num, flags, *(uintptr_t **)data);
 }
 
 /* As compilers before gcc 4.9 have it. */
 void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned num)
 {
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     abtomp_parallel_start(fn, data, num);
 }
 
 void GOMP_parallel_end(void)
 {
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     abtomp_parallel_end();
 }
 
 void GOMP_barrier(void)
 {
+    (void)ABTOMP_NOTE(ompt_sync_region_barrier_explicit);
     abtomp_barrier(abtomp_self());
 }
 
@@ -49,17 +54,20 @@ static enum abtomp_cancellable read_which(int which)
 
 bool GOMP_cancellation_point(int which)
 {
+    (void)ABTOMP_NOTE(which & 4 ? ompt_cancel_sections : ompt_cancel_loop);
     return abtomp_is_cancelled(abtomp_self(), read_which(which));
 }
 
 bool GOMP_cancel(int which, bool is_wanted)
 {
+    (void)ABTOMP_NOTE(which & 4 ? ompt_cancel_sections : ompt_cancel_loop);
     struct abtomp_member *me = abtomp_self();
     return is_wanted ? abtomp_cancel(me, read_which(which)) : abtomp_is_cancelled(me, read_which(which));
 }
 
 bool GOMP_barrier_cancel(void)
 {
+    (void)ABTOMP_NOTE(ompt_sync_region_barrier_explicit);
     return abtomp_barrier_cancel(abtomp_self());
 }
 
@@ -69,33 +77,51 @@ static _Atomic(uint32_t) unnamed, fallback;
 
 void GOMP_critical_start(void)
 {
-    abtomp_users_lock(&unnamed);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_lock(&unnamed, ompt_mutex_critical);
+    else
+        abtomp_users_lock(&unnamed);
 }
 
 void GOMP_critical_end(void)
 {
-    abtomp_mutex_unlock(&unnamed);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_unlock(&unnamed, ompt_mutex_critical);
+    else
+        abtomp_mutex_unlock(&unnamed);
 }
 
 /* The compiler makes a word of the size of a pointer for each name: its first half is the mutex. */
 void GOMP_critical_name_start(void **name)
 {
-    abtomp_users_lock((_Atomic(uint32_t) *)(void *)name);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_lock(name, ompt_mutex_critical);
+    else
+        abtomp_users_lock((_Atomic(uint32_t) *)(void *)name);
 }
 
 void GOMP_critical_name_end(void **name)
 {
-    abtomp_mutex_unlock((_Atomic(uint32_t) *)(void *)name);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_unlock(name, ompt_mutex_critical);
+    else
+        abtomp_mutex_unlock((_Atomic(uint32_t) *)(void *)name);
 }
 
 void GOMP_atomic_start(void)
 {
-    abtomp_mutex_lock(&fallback);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_lock(&fallback, ompt_mutex_atomic);
+    else
+        abtomp_mutex_lock(&fallback);
 }
 
 void GOMP_atomic_end(void)
 {
-    abtomp_mutex_unlock(&fallback);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_unlock(&fallback, ompt_mutex_atomic);
+    else
+        abtomp_mutex_unlock(&fallback);
 }
 
 /* -- What compilers make of the clause and the directive `allocate`, and of the directive `error` -- */
@@ -112,10 +138,14 @@ void GOMP_free(void *memory, uintptr_t allocator)
 
 void GOMP_warning(const char *message, size_t length)
 {
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_error(false, message, length);
     abtomp_error(false, message, length);
 }
 
 void GOMP_error(const char *message, size_t length)
 {
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_error(true, message, length);
     abtomp_error(true, message, length);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections, which are a loop over their numbers from 1 on, single, and scope. */
 #include "loop/share.h"
+#include "ompt/tool.h"
 
 #include "gomp/gomp.h"
 #include "gomp/sections.versions.h"
 
 static struct abtomp_loop sections_loop(unsigned count)
 {
-    return (struct abtomp_loop){.num = count, .chunk = 1, .kind = ABTOMP_DYNAMIC | ABTOMP_MONOTONIC};
+    return (struct abtomp_loop){
+        .num = count, .chunk = 1, .kind = ABTOMP_DYNAMIC | ABTOMP_MONOTONIC, .work = ompt_work_sections};
 }
 
 /* The number of the next section; 0: there is none. */
@@ -16,7 +18,7 @@ static unsigned next_section(struct abtomp_member *me)
     return abtomp_loop_take(me) ? (unsigned)me->first + 1 : 0;
 }
 
-unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
+static unsigned start_sections(unsigned count, uintptr_t *reductions, void **memory)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_loop loop = sections_loop(count);
@@ -24,9 +26,16 @@ unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memo
     return next_section(me);
 }
 
+unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
+{
+    (void)ABTOMP_NOTE(0);
+    return start_sections(count, reductions, memory);
+}
+
 unsigned GOMP_sections_start(unsigned count)
 {
-    return GOMP_sections2_start(count, NULL, NULL);
+    (void)ABTOMP_NOTE(0);
+    return start_sections(count, NULL, NULL);
 }
 
 unsigned GOMP_sections_next(void)
@@ -36,27 +45,36 @@ unsigned GOMP_sections_next(void)
 
 void GOMP_sections_end_nowait(void)
 {
-    GOMP_loop_end_nowait();
+    (void)ABTOMP_NOTE(0);
+    abtomp_share_leave(abtomp_self());
 }
 
 void GOMP_sections_end(void)
 {
-    GOMP_loop_end();
+    struct abtomp_member *me = abtomp_self();
+    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
+    abtomp_share_leave(me);
+    abtomp_barrier(me);
 }
 
 bool GOMP_sections_end_cancel(void)
 {
-    return GOMP_loop_end_cancel();
+    struct abtomp_member *me = abtomp_self();
+    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
+    abtomp_share_leave(me);
+    return abtomp_barrier_cancel(me);
 }
 
 void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned num, unsigned count, unsigned flags)
 {
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     struct abtomp_loop loop = sections_loop(count);
     abtomp_parallel_loop(fn, data, num, flags, &loop);
 }
 
 void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, unsigned count)
 {
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     struct abtomp_loop loop = sections_loop(count);
     abtomp_parallel_loop_start(fn, data, num, &loop);
 }
@@ -64,8 +82,10 @@ void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, 
 /* Only reductions of tasks need a function here. */
 void GOMP_scope_start(uintptr_t *reductions)
 {
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     struct abtomp_loop loop = sections_loop(0);
+    loop.work = ompt_work_scope;
     abtomp_loop_enter(me, &loop, reductions, NULL);
     abtomp_share_leave(me);
 }
@@ -74,12 +94,14 @@ void GOMP_scope_start(uintptr_t *reductions)
 
 bool GOMP_single_start(void)
 {
+    (void)ABTOMP_NOTE(0);
     return abtomp_single(abtomp_self());
 }
 
 /* With copyprivate the others wait for what the first one hands out. Another barrier follows. */
 void *GOMP_single_copy_start(void)
 {
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     if (abtomp_single(me))
         return NULL;
@@ -89,6 +111,7 @@ void *GOMP_single_copy_start(void)
 
 void GOMP_single_copy_end(void *data)
 {
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     me->team->copied = data;
     abtomp_barrier(me);

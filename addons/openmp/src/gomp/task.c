@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks, loops of tasks, task groups, and reductions of tasks. */
+#include "ompt/tool.h"
 #include "task/tasks.h"
 
 #include "gomp/gomp.h"
@@ -8,21 +9,25 @@
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
                unsigned flags, void **depend, int priority, void *detach)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_task(abtomp_self(), fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
 }
 
 void GOMP_taskwait(void)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_taskwait();
 }
 
 void GOMP_taskwait_depend(void **depend)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_taskwait_depend(abtomp_self(), depend, false);
 }
 
 void GOMP_taskwait_depend_nowait(void **depend)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_taskwait_depend(abtomp_self(), depend, true);
 }
 
@@ -48,6 +53,7 @@ static void copy_data(const struct abtomp_taskloop *loop, void *to, bool is_last
 void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,
                    unsigned long asked, int priority, long start, long end, long step)
 {
+    (void)ABTOMP_NOTE(0);
     struct abtomp_taskloop loop = TASKLOOP;
     abtomp_taskloop(&loop, step > 0, step > 0 ? start >= end : start <= end);
 }
@@ -56,6 +62,7 @@ void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void
                        unsigned flags, unsigned long asked, int priority, unsigned long long start,
                        unsigned long long end, unsigned long long step)
 {
+    (void)ABTOMP_NOTE(0);
     struct abtomp_taskloop loop = TASKLOOP;
     bool is_up = flags & ABTOMP_LOOP_UP;
     abtomp_taskloop(&loop, is_up, is_up ? start >= end : start <= end);
@@ -65,11 +72,13 @@ void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void
 
 void GOMP_taskgroup_start(void)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_group_begin(abtomp_self(), NULL);
 }
 
 void GOMP_taskgroup_end(void)
 {
+    (void)ABTOMP_NOTE(0);
     abtomp_group_await(abtomp_self());
 }
 

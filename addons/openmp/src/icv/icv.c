@@ -22,6 +22,7 @@ struct abtomp_env abtomp_env = {
     .num_procs = 1,
     .spin_count = -1,
     .shares = true,
+    .tool = 1,
 };
 
 /* What is only used by what follows from it. */
@@ -374,7 +375,7 @@ static const struct variable variables[] = {
     {"OMP_TARGET_OFFLOAD", "default, mandatory or disabled", parse_word, print_word, .to = &abtomp_env.target_offload,
      .words = offloads},
     {"OMP_DISPLAY_ENV", "true, false or verbose", parse_display, NULL, .to = &display, .words = displays},
-    {"OMP_TOOL", "enabled or disabled", parse_word, NULL, .to = &ignored, .words = tools},
+    {"OMP_TOOL", "enabled or disabled", parse_word, NULL, .to = &abtomp_env.tool, .words = tools},
     {"OMP_TOOL_LIBRARIES", "", parse_nothing, NULL, .to = NULL},
     {"OMP_TOOL_VERBOSE_INIT", "", parse_nothing, NULL, .to = NULL},
     {"OMP_DEBUG", "enabled or disabled", parse_word, NULL, .to = &ignored, .words = tools},

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "export.h"
 
 /* The kinds of schedules, by the numbers of the interface. The highest bit says "monotonic". */
 enum { ABTOMP_STATIC = 1, ABTOMP_DYNAMIC = 2, ABTOMP_GUIDED = 3, ABTOMP_AUTO = 4 };
@@ -48,6 +49,7 @@ struct abtomp_env {
     signed char nested_bind[ABTOMP_LISTED_LEVELS]; /* OMP_PROC_BIND, likewise; -1: nothing */
     size_t stack_size;                             /* of a member's thread; 0: that of the system */
     bool is_active;                                /* OMP_WAIT_POLICY=active */
+    int tool;                                      /* 0: OMP_TOOL=disabled */
     bool shares;                                   /* roots share the processors: not ABT_OMP_SHARE=0 */
     int wait_policy;
     long long spin_count; /* looks of a wait; -1: as the policy has it */
@@ -62,7 +64,7 @@ struct abtomp_env {
     char affinity_format[ABTOMP_FORMAT_LENGTH];
 };
 
-extern struct abtomp_env abtomp_env;
+ABTOMP_LOCAL extern struct abtomp_env abtomp_env;
 
 /*
  * Reads the environment. Called once, before all else. A value that is not understood is reported on stderr, and is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops whose iterations wait for others (doacross). */
 #include "kmp/doacross.h"
+#include "ompt/tool.h"
 
 #include <stdlib.h>
 
@@ -77,8 +78,11 @@ void __kmpc_doacross_post(ident_t *at, int32_t gtid, const int64_t *vector)
     (void)gtid;
     struct abtomp_member *me = abtomp_self();
     uint64_t numbers[2];
-    if (me->crossing && number_of(me->crossing, vector, numbers))
-        abtomp_doacross_post(me, numbers);
+    if (!me->crossing || !number_of(me->crossing, vector, numbers))
+        return;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_vector(me, ompt_dependence_type_source, me->crossing->num, vector);
+    abtomp_doacross_post(me, numbers);
 }
 
 void __kmpc_doacross_wait(ident_t *at, int32_t gtid, const int64_t *vector)
@@ -87,8 +91,11 @@ void __kmpc_doacross_wait(ident_t *at, int32_t gtid, const int64_t *vector)
     (void)gtid;
     struct abtomp_member *me = abtomp_self();
     uint64_t numbers[2];
-    if (me->crossing && me->team->num > 1 && abtomp_doacross_of(me) && number_of(me->crossing, vector, numbers))
-        abtomp_doacross_await(me, numbers[0], numbers[0] * me->crossing->counts[1] + numbers[1]);
+    if (!me->crossing || me->team->num == 1 || !abtomp_doacross_of(me) || !number_of(me->crossing, vector, numbers))
+        return;
+    abtomp_doacross_await(me, numbers[0], numbers[0] * me->crossing->counts[1] + numbers[1]);
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_vector(me, ompt_dependence_type_sink, me->crossing->num, vector);
 }
 
 void __kmpc_doacross_fini(ident_t *at, int32_t gtid)

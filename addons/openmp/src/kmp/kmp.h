@@ -12,7 +12,12 @@
 #include "export.h"
 
 /* Where in the source. */
-typedef struct ident ident_t;
+typedef struct ident {
+    int32_t unused, flags, more[2];
+    const char *text;
+} ident_t;
+
+enum { KMP_AT_BARRIER = 0x20, KMP_AT_END = 0x40, KMP_AT_SECTIONS = 0x400, KMP_AT_DISTRIBUTE = 0x800 };
 
 /* The function of a region: two pointers to numbers of the thread, then one for each variable. */
 typedef void (*kmp_microtask)(void);
@@ -266,12 +271,17 @@ ABTOMP_API void __kmpc_taskloop_5(ident_t *, int32_t gtid, struct kmp_task *, in
 ABTOMP_API void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data);
 ABTOMP_API void *__kmpc_taskred_modifier_init(ident_t *, int32_t gtid, int32_t is_loop, int32_t num, void *data);
 
-/* The end of a construct at which there is nothing to do. */
-#define KMP_NOTHING(name)                                                                                              \
+/* The end of a construct at which there is nothing to do, but perhaps to tell tools. */
+#define KMP_END(name, told)                                                                                            \
     void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \
     {                                                                                                                  \
         (void)at;                                                                                                      \
         (void)gtid;                                                                                                    \
+        told;                                                                                                          \
     }
+#define KMP_NOTHING(name) KMP_END(name, )
+#define KMP_TOLD(name, told)                                                                                           \
+    KMP_END(                                                                                                           \
+        name, if (ABTOMP_NOTED(0)) { told; })
 
 #endif

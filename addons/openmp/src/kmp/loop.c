@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops of clang, and sections, which are static loops. Their bounds are both inclusive. */
 #include "kmp/doacross.h"
+#include "ompt/tool.h"
 
 /* Kinds: unordered ones, and from ORDERED on the same for ordered loops. The upper bits say whether it is monotonic. */
 enum {
@@ -104,13 +105,26 @@ static inline void begin_static(int32_t kind, uint64_t num, int64_t chunk)
         enter_crossing(me, kind, num, chunk);
 }
 
-/* What has no iterations begins behind its end: with numbers that each type has. */
+/* What a construct with iterations is, for tools. */
+static unsigned char work_at(const ident_t *at)
+{
+    int32_t flags = at ? at->flags : 0;
+    return flags & KMP_AT_SECTIONS     ? ompt_work_sections
+           : flags & KMP_AT_DISTRIBUTE ? ompt_work_distribute
+                                       : ompt_work_loop;
+}
+
+static __attribute__((noinline)) void tell_static(const ident_t *at, int endpoint, uint64_t num)
+{
+    if (abtomp_is_ready())
+        abtomp_tool_work(abtomp_current, work_at(at), endpoint, num);
+}
+
+/* What has no iterations begins behind its end: with numbers that each type has. How many there are. */
 #define STATIC_INIT(name, type, step_type)                                                                             \
-    void __kmpc_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,         \
-                                       type *upper, step_type *stride, step_type step, step_type chunk)                \
+    static inline uint64_t divide_##name(int32_t kind, int32_t *is_last, type *lower, type *upper, step_type *stride,  \
+                                         step_type step, step_type chunk)                                              \
     {                                                                                                                  \
-        (void)at;                                                                                                      \
-        (void)gtid;                                                                                                    \
         uint64_t num =                                                                                                 \
             count_iterations(step > 0 ? *upper < *lower : *lower < *upper, (uint64_t)*lower, (uint64_t)*upper, step);  \
         struct part part = {.stride = 1};                                                                              \
@@ -123,35 +137,17 @@ static inline void begin_static(int32_t kind, uint64_t num, int64_t chunk)
         *stride = (step_type)(part.stride * (uint64_t)step);                                                           \
         if (is_last)                                                                                                   \
             *is_last = part.is_last;                                                                                   \
+        return num;                                                                                                    \
+    }                                                                                                                  \
+    void __kmpc_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,         \
+                                       type *upper, step_type *stride, step_type step, step_type chunk)                \
+    {                                                                                                                  \
+        (void)gtid;                                                                                                    \
+        uint64_t num = divide_##name(kind, is_last, lower, upper, stride, step, chunk);                                \
+        if (ABTOMP_NOTE(0))                                                                                            \
+            tell_static(at, ompt_scope_begin, num);                                                                    \
     }
 KMP_LOOP_TYPES(STATIC_INIT)
-
-/* Loops that first teams divide, then the members of each. *whole_upper: the end of what the team has. */
-#define DISTRIBUTE_INIT(name, type, step_type)                                                                         \
-    void __kmpc_team_static_init_##name(ident_t *at, int32_t gtid, int32_t *is_last, type *lower, type *upper,         \
-                                        step_type *stride, step_type step, step_type chunk)                            \
-    {                                                                                                                  \
-        __kmpc_for_static_init_##name(at, gtid, DISTRIBUTE_CHUNKED, is_last, lower, upper, stride, step, chunk);       \
-    }                                                                                                                  \
-    void __kmpc_dist_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,    \
-                                            type *upper, type *whole_upper, step_type *stride, step_type step,         \
-                                            step_type chunk)                                                           \
-    {                                                                                                                  \
-        int32_t is_last_team = 0, is_last_member = 0;                                                                  \
-        __kmpc_for_static_init_##name(at, gtid, DISTRIBUTE, &is_last_team, lower, upper, stride, step, 0);             \
-        *whole_upper = *upper;                                                                                         \
-        __kmpc_for_static_init_##name(at, gtid, kind, &is_last_member, lower, upper, stride, step, chunk);             \
-        if (is_last)                                                                                                   \
-            *is_last = is_last_team && is_last_member;                                                                 \
-    }                                                                                                                  \
-    void __kmpc_dist_dispatch_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type lower,       \
-                                          type upper, step_type step, step_type chunk)                                 \
-    {                                                                                                                  \
-        step_type stride;                                                                                              \
-        __kmpc_for_static_init_##name(at, gtid, DISTRIBUTE, is_last, &lower, &upper, &stride, step, 0);                \
-        __kmpc_dispatch_init_##name(at, gtid, kind, lower, upper, step, chunk);                                        \
-    }
-KMP_LOOP_TYPES(DISTRIBUTE_INIT)
 
 /* -- Loops of other kinds, and ordered ones -- */
 
@@ -194,9 +190,10 @@ static inline uint64_t end_of(const struct abtomp_loop *loop, uint64_t end)
     return end < loop->num ? end * loop->unit : loop->all;
 }
 
-static void enter_loop(int32_t kind, uint64_t lower, uint64_t num, int64_t step, int64_t chunk)
+static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t num, int64_t step, int64_t chunk)
 {
     struct abtomp_loop loop = {.start = lower, .step = (uint64_t)step, .num = num, .kind = kind_in(kind)};
+    loop.work = work_at(at);
     int32_t plain = kind_of(kind);
     bool has_parts = plain == CHUNKED || plain == CHUNKED + ORDERED || loop.kind != ABTOMP_STATIC;
     loop.chunk = has_parts && chunk > 0 ? (uint64_t)chunk : 0;
@@ -211,7 +208,43 @@ static void enter_loop(int32_t kind, uint64_t lower, uint64_t num, int64_t step,
     abtomp_loop_enter(me, &loop, NULL, NULL);
 }
 
-/* The next iterations. False: there are none, and the member has left the loop. */
+/* Loops that first teams divide, then the members of each. *whole_upper: the end of what the team has. */
+#define DISTRIBUTE_INIT(name, type, step_type)                                                                         \
+    void __kmpc_team_static_init_##name(ident_t *at, int32_t gtid, int32_t *is_last, type *lower, type *upper,         \
+                                        step_type *stride, step_type step, step_type chunk)                            \
+    {                                                                                                                  \
+        (void)at;                                                                                                      \
+        (void)gtid;                                                                                                    \
+        (void)divide_##name(DISTRIBUTE_CHUNKED, is_last, lower, upper, stride, step, chunk);                           \
+    }                                                                                                                  \
+    void __kmpc_dist_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,    \
+                                            type *upper, type *whole_upper, step_type *stride, step_type step,         \
+                                            step_type chunk)                                                           \
+    {                                                                                                                  \
+        (void)gtid;                                                                                                    \
+        int32_t is_last_team = 0, is_last_member = 0;                                                                  \
+        (void)divide_##name(DISTRIBUTE, &is_last_team, lower, upper, stride, step, 0);                                 \
+        *whole_upper = *upper;                                                                                         \
+        uint64_t num = divide_##name(kind, &is_last_member, lower, upper, stride, step, chunk);                        \
+        if (ABTOMP_NOTE(0))                                                                                            \
+            tell_static(at, ompt_scope_begin, num);                                                                    \
+        if (is_last)                                                                                                   \
+            *is_last = is_last_team && is_last_member;                                                                 \
+    }                                                                                                                  \
+    void __kmpc_dist_dispatch_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type lower,       \
+                                          type upper, step_type step, step_type chunk)                                 \
+    {                                                                                                                  \
+        step_type stride;                                                                                              \
+        (void)gtid;                                                                                                    \
+        (void)ABTOMP_NOTE(0);                                                                                          \
+        (void)divide_##name(DISTRIBUTE, is_last, &lower, &upper, &stride, step, 0);                                    \
+        bool is_empty = step > 0 ? upper < lower : lower < upper;                                                      \
+        enter_loop(at, kind, (uint64_t)lower, count_iterations(is_empty, (uint64_t)lower, (uint64_t)upper, step),      \
+                   step, chunk);                                                                                       \
+    }
+KMP_LOOP_TYPES(DISTRIBUTE_INIT)
+
+/* The next iterations. False: there are none. */
 static bool take_part(struct abtomp_member *me, int32_t *is_last)
 {
     const struct abtomp_loop *loop = &me->share->loop;
@@ -219,10 +252,8 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
         abtomp_ordered_pass(me);
         me->has_turn = false;
     }
-    if (!abtomp_loop_take(me)) {
-        abtomp_share_leave(me);
+    if (!abtomp_loop_take(me))
         return false;
-    }
     if (is_last)
         *is_last = me->end == loop->num;
     return true;
@@ -232,11 +263,11 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
     void __kmpc_dispatch_init_##name(ident_t *at, int32_t gtid, int32_t kind, type lower, type upper, step_type step,  \
                                      step_type chunk)                                                                  \
     {                                                                                                                  \
-        (void)at;                                                                                                      \
         (void)gtid;                                                                                                    \
+        (void)ABTOMP_NOTE(0);                                                                                          \
         bool is_empty = step > 0 ? upper < lower : lower < upper;                                                      \
-        enter_loop(kind, (uint64_t)lower, count_iterations(is_empty, (uint64_t)lower, (uint64_t)upper, step), step,    \
-                   chunk);                                                                                             \
+        enter_loop(at, kind, (uint64_t)lower, count_iterations(is_empty, (uint64_t)lower, (uint64_t)upper, step),      \
+                   step, chunk);                                                                                       \
     }                                                                                                                  \
     int32_t __kmpc_dispatch_next_##name(ident_t *at, int32_t gtid, int32_t *is_last, type *lower, type *upper,         \
                                         step_type *step)                                                               \
@@ -244,8 +275,11 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
         (void)at;                                                                                                      \
         (void)gtid;                                                                                                    \
         struct abtomp_member *me = abtomp_self();                                                                      \
-        if (!take_part(me, is_last))                                                                                   \
+        if (!take_part(me, is_last)) {                                                                                 \
+            (void)ABTOMP_NOTE(0);                                                                                      \
+            abtomp_share_leave(me);                                                                                    \
             return 0;                                                                                                  \
+        }                                                                                                              \
         const struct abtomp_loop *loop = &me->share->loop;                                                             \
         *lower = (type)(loop->start + end_of(loop, me->first) * loop->step);                                           \
         *upper = (type)(loop->start + (end_of(loop, me->end) - 1) * loop->step);                                       \
@@ -259,6 +293,7 @@ void __kmpc_ordered(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     abtomp_ordered_await(abtomp_self());
 }
 
@@ -266,8 +301,8 @@ void __kmpc_ordered(ident_t *at, int32_t gtid)
 
 /* A turn is passed when its chunk has ended, and a member leaves a loop when it finds no more iterations. */
 
-KMP_NOTHING(end_ordered)
-KMP_NOTHING(for_static_fini)
+KMP_TOLD(end_ordered, abtomp_tool_unlock(abtomp_self()->share, ompt_mutex_ordered))
+KMP_END(for_static_fini, if (ABTOMP_NOTE(0)) tell_static(at, ompt_scope_end, 0))
 KMP_NOTHING(dispatch_fini_4)
 KMP_NOTHING(dispatch_fini_4u)
 KMP_NOTHING(dispatch_fini_8)

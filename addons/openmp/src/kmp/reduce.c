@@ -120,6 +120,7 @@ void __kmpc_taskgroup(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     abtomp_group_begin(abtomp_self(), NULL);
 }
 
@@ -127,6 +128,7 @@ void __kmpc_end_taskgroup(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     struct abtomp_lazy *lazy = me->group ? me->group->lazy : NULL;
     abtomp_group_await(me);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions of clang, and what their members do together but for loops. */
 #include "loop/share.h"
+#include "ompt/tool.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,9 +50,8 @@ struct call {
  * Runs the function with its arguments, and with more than it has: by the calling conventions of all systems that the
  * library is for the caller places and removes them, so that a function does not see what it has no name for.
  */
-static void run_call(void *data)
+static inline void call_function(const struct call *call)
 {
-    const struct call *call = data;
     void **args = call->args;
     int32_t number = abtomp_current->num, bound = number;
     if (ABTOMP_LIKELY(call->num <= 4))
@@ -62,6 +62,23 @@ static void run_call(void *data)
         ((void (*)(int32_t *, int32_t *, P64))call->fn)(&number, &bound, A64(0));
     else
         ((void (*)(int32_t *, int32_t *, P256))call->fn)(&number, &bound, A256(0));
+}
+
+static void run_call(void *data)
+{
+    call_function(data);
+}
+
+/* The same with a frame that a tool knows. */
+static void run_viewed(void *data)
+{
+    abtomp_current->view->frame.exit_frame.ptr = __builtin_frame_address(0);
+    call_function(data);
+}
+
+static inline void (*runner(void))(void *)
+{
+    return ABTOMP_UNLIKELY(abtomp_is_observed()) ? run_viewed : run_call;
 }
 
 /* Takes the variables of a region from the arguments of a call. */
@@ -86,12 +103,13 @@ static void run_region(struct call *call)
 {
     unsigned members = asked.num, bind = asked.bind;
     asked.num = asked.bind = 0;
-    (void)abtomp_parallel(run_call, call, (void (*)(void *))call->fn, members, bind, NULL);
+    (void)abtomp_parallel(runner(), call, (void (*)(void *))call->fn, members, bind, NULL);
 }
 
 void __kmpc_fork_call(ident_t *at, int32_t num, kmp_microtask fn, ...)
 {
     (void)at;
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     void *few[FEW] = {NULL};
     struct call call = {fn, num, few};
     va_list args;
@@ -106,6 +124,7 @@ void __kmpc_fork_call(ident_t *at, int32_t num, kmp_microtask fn, ...)
 void __kmpc_fork_call_if(ident_t *at, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
 {
     (void)at;
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     void *few[FEW] = {arg};
     struct call call = {fn, num, few};
     if (!condition)
@@ -116,6 +135,7 @@ void __kmpc_fork_call_if(ident_t *at, int32_t num, kmp_microtask fn, int32_t con
 void __kmpc_fork_teams(ident_t *at, int32_t num, kmp_microtask fn, ...)
 {
     (void)at;
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     void *few[FEW] = {NULL};
     struct call call = {fn, num, few};
     va_list args;
@@ -124,7 +144,7 @@ void __kmpc_fork_teams(ident_t *at, int32_t num, kmp_microtask fn, ...)
     va_end(args);
     unsigned teams = asked.teams, limit = asked.limit;
     asked.teams = asked.limit = 0;
-    abtomp_teams(run_call, &call, teams, limit);
+    abtomp_teams(runner(), &call, teams, limit);
     free_args(&call, few);
 }
 
@@ -154,6 +174,7 @@ void __kmpc_serialized_parallel(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     asked.num = asked.bind = 0;
     abtomp_parallel_start(NULL, NULL, 1);
 }
@@ -162,6 +183,7 @@ void __kmpc_end_serialized_parallel(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     abtomp_parallel_end();
 }
 
@@ -201,19 +223,35 @@ int32_t __kmpc_ok_to_fork(ident_t *at)
     return 1;
 }
 
-int32_t __kmpc_master(ident_t *at, int32_t gtid)
-{
-    return __kmpc_masked(at, gtid, 0);
-}
-
 int32_t __kmpc_masked(ident_t *at, int32_t gtid, int32_t filter)
 {
     (void)at;
     (void)gtid;
-    return abtomp_self()->num == filter;
+    const struct abtomp_member *me = abtomp_self();
+    if (me->num == filter && ABTOMP_NOTED(0))
+        abtomp_tool_masked(abtomp_self(), ompt_scope_begin);
+    return me->num == filter;
+}
+
+int32_t __kmpc_master(ident_t *at, int32_t gtid)
+{
+    (void)at;
+    (void)gtid;
+    const struct abtomp_member *me = abtomp_self();
+    if (me->num == 0 && ABTOMP_NOTED(0))
+        abtomp_tool_masked(abtomp_self(), ompt_scope_begin);
+    return me->num == 0;
 }
 
 /* -- Barriers and cancellation -- */
+
+static int barrier_kind(const ident_t *at)
+{
+    int32_t flags = at ? at->flags : 0;
+    return flags & KMP_AT_BARRIER ? ompt_sync_region_barrier_explicit
+           : flags & KMP_AT_END   ? ompt_sync_region_barrier_implicit_workshare
+                                  : ompt_sync_region_barrier_implementation;
+}
 
 /* A member that has left a loop by its cancellation is in the share of the loop still. */
 static struct abtomp_member *leave_loop(void)
@@ -227,12 +265,14 @@ void __kmpc_barrier(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(barrier_kind(at));
     abtomp_barrier(leave_loop());
 }
 
 /* The master goes on alone, until it ends the barrier for the others. */
 int32_t __kmpc_barrier_master(ident_t *at, int32_t gtid)
 {
+    (void)ABTOMP_NOTE(0);
     int32_t is_master = __kmpc_barrier_master_nowait(at, gtid);
     if (!is_master)
         abtomp_barrier(abtomp_self());
@@ -254,6 +294,7 @@ int32_t __kmpc_cancel_barrier(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(barrier_kind(at));
     return abtomp_barrier_cancel(leave_loop());
 }
 
@@ -267,6 +308,7 @@ int32_t __kmpc_cancel(ident_t *at, int32_t gtid, int32_t kind)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections);
     return abtomp_cancel(abtomp_self(), cancel_kind(kind));
 }
 
@@ -279,6 +321,7 @@ int32_t __kmpc_cancellationpoint(ident_t *at, int32_t gtid, int32_t kind)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections);
     return abtomp_is_cancelled(abtomp_self(), cancel_kind(kind));
 }
 
@@ -288,7 +331,10 @@ void __kmpc_critical(ident_t *at, int32_t gtid, void *name)
 {
     (void)at;
     (void)gtid;
-    abtomp_users_lock(name);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_lock(name, ompt_mutex_critical);
+    else
+        abtomp_users_lock(name);
 }
 
 void __kmpc_critical_with_hint(ident_t *at, int32_t gtid, void *name, uint32_t hint)
@@ -301,7 +347,10 @@ void __kmpc_end_critical(ident_t *at, int32_t gtid, void *name)
 {
     (void)at;
     (void)gtid;
-    abtomp_mutex_unlock(name);
+    if (ABTOMP_NOTE(0))
+        abtomp_view_unlock(name, ompt_mutex_critical);
+    else
+        abtomp_mutex_unlock(name);
 }
 
 /* Each member adds its own part: that is what the answer 1 says. Functions without a name have one for all. */
@@ -314,13 +363,21 @@ int32_t __kmpc_reduce_nowait(ident_t *at, int32_t gtid, int32_t num, size_t size
     (void)size;
     (void)data;
     (void)reduce;
-    __kmpc_critical(at, gtid, name ? name : &unnamed);
+    (void)at;
+    (void)gtid;
+    abtomp_users_lock(name ? name : &unnamed);
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_scope(abtomp_self(), ompt_sync_region_reduction, ompt_scope_begin);
     return 1;
 }
 
 void __kmpc_end_reduce_nowait(ident_t *at, int32_t gtid, void *name)
 {
-    __kmpc_end_critical(at, gtid, name ? name : &unnamed);
+    (void)at;
+    (void)gtid;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_scope(abtomp_self(), ompt_sync_region_reduction, ompt_scope_end);
+    abtomp_mutex_unlock(name ? name : &unnamed);
 }
 
 int32_t __kmpc_reduce(ident_t *at, int32_t gtid, int32_t num, size_t size, void *data, void (*reduce)(void *, void *),
@@ -341,6 +398,7 @@ int32_t __kmpc_single(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     return abtomp_single(abtomp_self());
 }
 
@@ -351,6 +409,7 @@ void __kmpc_copyprivate(ident_t *at, int32_t gtid, size_t size, void *data, void
     (void)at;
     (void)gtid;
     (void)size;
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     if (is_single)
         me->team->copied = data;
@@ -365,6 +424,7 @@ void *__kmpc_copyprivate_light(ident_t *at, int32_t gtid, void *data)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     if (data)
         me->team->copied = data;
@@ -377,6 +437,8 @@ void *__kmpc_copyprivate_light(ident_t *at, int32_t gtid, void *data)
 void __kmpc_error(ident_t *at, int severity, const char *message)
 {
     (void)at;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_error(severity == 2, message, SIZE_MAX);
     abtomp_error(severity == 2, message, SIZE_MAX);
 }
 
@@ -384,13 +446,15 @@ void __kmpc_flush(ident_t *at)
 {
     (void)at;
     atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with this atomic_thread_fence, of others */
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_flush();
 }
 
 /* -- Ends of constructs at which there is nothing to do -- */
 
-KMP_NOTHING(end_master)
-KMP_NOTHING(end_masked)
-KMP_NOTHING(end_single)
+KMP_TOLD(end_master, abtomp_tool_masked(abtomp_self(), ompt_scope_end))
+KMP_TOLD(end_masked, abtomp_tool_masked(abtomp_self(), ompt_scope_end))
+KMP_TOLD(end_single, abtomp_tool_single_end(abtomp_self()))
 KMP_NOTHING(pop_num_threads)
 
 void __kmpc_begin(ident_t *at, int32_t flags)
@@ -409,9 +473,15 @@ void __kmpc_scope(ident_t *at, int32_t gtid, void *unused)
     (void)at;
     (void)gtid;
     (void)unused;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_work(abtomp_self(), ompt_work_scope, ompt_scope_begin, 0);
 }
 
 void __kmpc_end_scope(ident_t *at, int32_t gtid, void *unused)
 {
-    __kmpc_scope(at, gtid, unused);
+    (void)at;
+    (void)gtid;
+    (void)unused;
+    if (ABTOMP_NOTED(0))
+        abtomp_tool_work(abtomp_self(), ompt_work_scope, ompt_scope_end, 0);
 }

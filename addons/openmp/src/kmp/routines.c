@@ -3,7 +3,7 @@
  * Routines of LLVM's and Intel's libraries beside the standard, for C and Fortran: memory, sets of processors, and
  * settings. A setting that the library has no counterpart of is accepted, and told as it was set.
  */
-#include "omp.h"
+#include "ompt/tool.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -196,14 +196,12 @@ int kmp_get_num_known_threads(void)
     return omp_get_max_threads();
 }
 
-/* -- Tools and objects of other run-time systems: there are none -- */
+/* -- Tools, and objects of other run-time systems: there are none of these -- */
 
 int omp_control_tool(int command, int modifier, void *arg)
 {
-    (void)command;
-    (void)modifier;
-    (void)arg;
-    return -2; /* no tool */
+    (void)ABTOMP_NOTE(0);
+    return abtomp_tool_control(command, modifier, arg);
 }
 
 int omp_get_num_interop_properties(const void *interop)
@@ -324,7 +322,8 @@ void omp_init_nest_lock_with_hint_(void *lock, const int *hint)
 
 int omp_control_tool_(const int *command, const int *modifier, void *arg)
 {
-    return omp_control_tool(*command, *modifier, arg);
+    (void)ABTOMP_NOTE(0);
+    return abtomp_tool_control(*command, *modifier, arg);
 }
 
 /* -- Other names of the same, in LLVM's and Intel's headers for C -- */

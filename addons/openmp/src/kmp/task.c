@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks of clang: the program gets memory for one, fills it, and then says what is to become of it. */
+#include "ompt/tool.h"
 #include "task/tasks.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "kmp/kmp.h"
 
 /* Bits of a task's flags. */
-enum { IS_FINAL = 1 << 1, HAS_DESTRUCTORS = 1 << 3, IS_PROXY = 1 << 4, HAS_PRIORITY = 1 << 5 };
+enum { IS_TIED = 1, IS_FINAL = 1 << 1, HAS_DESTRUCTORS = 1 << 3, IS_PROXY = 1 << 4, HAS_PRIORITY = 1 << 5 };
 
 /* A task in memory: what the library knows of it, and behind that what the program does. Then come shared variables. */
 struct made {
@@ -36,15 +37,33 @@ static inline void destroy_data(struct kmp_task *task, uint32_t flags)
         (void)task->data1.destructors(abtomp_current->num, task);
 }
 
-static void run_made(void *data)
+static inline void call_routine(struct made *made)
 {
-    struct made *made = data;
     do {
         made->is_again = false;
         if (ABTOMP_LIKELY(made->program.routine != NULL)) /* a wait for dependences has none */
             (void)made->program.routine(abtomp_current->num, &made->program);
     } while (ABTOMP_UNLIKELY(made->is_again));
     destroy_data(&made->program, made->flags);
+}
+
+static void run_made(void *data)
+{
+    call_routine(data);
+}
+
+/* The same with a frame that a tool knows. */
+static void run_viewed(void *data)
+{
+    abtomp_current->view->frame.exit_frame.ptr = __builtin_frame_address(0);
+    call_routine(data);
+}
+
+/* A task that a tool looks at. */
+static __attribute__((noinline)) void view_made(struct made *made, int32_t flags)
+{
+    made->task.fn = run_viewed;
+    abtomp_view_of(&made->task)->flags = flags & IS_TIED ? 0 : ompt_task_untied;
 }
 
 struct kmp_task *__kmpc_omp_task_alloc(ident_t *at, int32_t gtid, int32_t flags, size_t size, size_t shared_size,
@@ -59,6 +78,8 @@ struct kmp_task *__kmpc_omp_task_alloc(ident_t *at, int32_t gtid, int32_t flags,
     struct made *made = (struct made *)(void *)abtomp_task_alloc(
         me, abtomp_tasks_of(me), offsetof(struct made, program) + all, flags & IS_FINAL ? ABTOMP_TASK_FINAL : 0);
     made->task.fn = run_made;
+    if (abtomp_is_observed())
+        view_made(made, flags);
     made->task.data = made;
     made->task.is_needed = flags & HAS_DESTRUCTORS;
     if (flags & IS_PROXY)
@@ -104,10 +125,10 @@ static uintptr_t *list_dependences(uintptr_t *few, int32_t num, const struct kmp
     words[1] = all;
     for (size_t i = 0; i < all; i++, object += 2) {
         const struct kmp_depend *each = i < (size_t)num ? &list[i] : &more[i - (size_t)num];
-        bool is_in = each->flags == KMP_DEPEND_IN, is_set = each->flags == KMP_DEPEND_INOUTSET;
+        bool is_set = each->flags == KMP_DEPEND_INOUTSET;
         words[HEAD + i] = (uintptr_t)object;
         object[0] = each->flags & KMP_DEPEND_ALL || each->address == UINTPTR_MAX ? 0 : each->address;
-        object[1] = is_in ? ABTOMP_USE_IN : is_set ? ABTOMP_USE_INOUTSET : ABTOMP_USE_OUT;
+        object[1] = is_set ? ABTOMP_USE_INOUTSET : each->flags & KMP_DEPEND_ALL ? ABTOMP_USE_OUT : each->flags;
     }
     return words;
 }
@@ -121,6 +142,7 @@ static void free_list(const uintptr_t *few, uintptr_t *list)
 int32_t __kmpc_omp_task_with_deps(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t num,
                                   const struct kmp_depend *list, int32_t num_more, const struct kmp_depend *more)
 {
+    (void)ABTOMP_NOTE(0);
     if (num + num_more == 0)
         return __kmpc_omp_task(at, gtid, task);
     struct abtomp_member *me = abtomp_self();
@@ -131,20 +153,30 @@ int32_t __kmpc_omp_task_with_deps(ident_t *at, int32_t gtid, struct kmp_task *ta
     return 0;
 }
 
-void __kmpc_omp_taskwait_deps_51(ident_t *at, int32_t gtid, int32_t num, const struct kmp_depend *list,
-                                 int32_t num_more, const struct kmp_depend *more, int32_t is_nowait)
+static void await_dependences(int32_t num, const struct kmp_depend *list, int32_t num_more,
+                              const struct kmp_depend *more, bool is_nowait)
 {
-    (void)at;
-    (void)gtid;
     uintptr_t few[HEAD + FEW * WORDS_EACH], *words = list_dependences(few, num, list, num_more, more);
     abtomp_taskwait_depend(abtomp_self(), (void **)words, is_nowait);
     free_list(few, words);
 }
 
+void __kmpc_omp_taskwait_deps_51(ident_t *at, int32_t gtid, int32_t num, const struct kmp_depend *list,
+                                 int32_t num_more, const struct kmp_depend *more, int32_t is_nowait)
+{
+    (void)at;
+    (void)gtid;
+    (void)ABTOMP_NOTE(0);
+    await_dependences(num, list, num_more, more, is_nowait);
+}
+
 void __kmpc_omp_wait_deps(ident_t *at, int32_t gtid, int32_t num, const struct kmp_depend *list, int32_t num_more,
                           const struct kmp_depend *more)
 {
-    __kmpc_omp_taskwait_deps_51(at, gtid, num, list, num_more, more, 0);
+    (void)at;
+    (void)gtid;
+    (void)ABTOMP_NOTE(0);
+    await_dependences(num, list, num_more, more, false);
 }
 
 /* -- What is to become of a task -- */
@@ -153,6 +185,7 @@ int32_t __kmpc_omp_task(ident_t *at, int32_t gtid, struct kmp_task *task)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     struct made *made = made_of(task);
@@ -173,6 +206,7 @@ void __kmpc_omp_task_begin_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
     made->frame = abtomp_must_have(malloc(sizeof(*made->frame)));
@@ -222,6 +256,7 @@ int32_t __kmpc_omp_taskwait(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
+    (void)ABTOMP_NOTE(0);
     abtomp_taskwait();
     return 0;
 }
@@ -281,12 +316,9 @@ static void copy_part(const struct abtomp_taskloop *loop, void *data, bool is_la
 /* How many iterations or tasks are asked for. */
 enum { GRAINS = 1, TASKS = 2 };
 
-void __kmpc_taskloop_5(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
-                       uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked,
-                       int32_t is_strict, void *copy)
+static void run_taskloop(struct kmp_task *task, int32_t may_defer, uint64_t *lower, uint64_t *upper, int64_t step,
+                         int32_t no_group, int32_t sched, uint64_t asked, int32_t is_strict, void *copy)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
     size_t size = offsetof(struct part, program) + made->size;
@@ -314,8 +346,21 @@ void __kmpc_taskloop_5(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t
     abtomp_block_free(abtomp_tasks_of(me), &made->task);
 }
 
+void __kmpc_taskloop_5(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
+                       uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked,
+                       int32_t is_strict, void *copy)
+{
+    (void)at;
+    (void)gtid;
+    (void)ABTOMP_NOTE(0);
+    run_taskloop(task, may_defer, lower, upper, step, no_group, sched, asked, is_strict, copy);
+}
+
 void __kmpc_taskloop(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
                      uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked, void *copy)
 {
-    __kmpc_taskloop_5(at, gtid, task, may_defer, lower, upper, step, no_group, sched, asked, 0, copy);
+    (void)at;
+    (void)gtid;
+    (void)ABTOMP_NOTE(0);
+    run_taskloop(task, may_defer, lower, upper, step, no_group, sched, asked, 0, copy);
 }

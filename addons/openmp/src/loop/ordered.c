@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ordered, in its two forms: turns of chunks, and iterations that wait for others (doacross). */
 #include "loop/share.h"
+#include "ompt/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +51,25 @@ void abtomp_ordered_pass(struct abtomp_member *me)
     me->first = me->end;
 }
 
-void abtomp_ordered_await(struct abtomp_member *me)
+static inline void await_own_turn(struct abtomp_member *me)
 {
     if (me->share && me->share->loop.is_ordered && !me->has_turn)
         await_turn(me);
+}
+
+static bool await_viewed(void *share)
+{
+    (void)share;
+    await_own_turn(abtomp_current);
+    return true;
+}
+
+void abtomp_ordered_await(struct abtomp_member *me)
+{
+    if (abtomp_is_observed())
+        (void)abtomp_tool_lock(me->share, ompt_mutex_ordered, await_viewed);
+    else
+        await_own_turn(me);
 }
 
 /* -- Doacross -- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Work-sharing constructs: what the members of a team divide among them. */
 #include "loop/share.h"
+#include "ompt/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,11 +243,20 @@ static void share_close(struct abtomp_team *team, struct abtomp_share *share)
         atomic_fetch_add_explicit(&share->stage, ABTOMP_NUM_SHARES - READY, memory_order_release);
 }
 
+/* A loop or the like begins or ends. */
+static __attribute__((noinline)) void tell_work(struct abtomp_member *me, const struct abtomp_loop *loop, int endpoint)
+{
+    int kind = loop->work != 0 ? loop->work : ompt_work_loop;
+    abtomp_tool_work(me, kind, endpoint, loop->unit > 0 ? loop->all : loop->num);
+}
+
 void abtomp_share_leave(struct abtomp_member *me)
 {
     struct abtomp_share *share = me->share;
     if (!share)
         return;
+    if (abtomp_is_observed())
+        tell_work(me, &share->loop, ompt_scope_end);
     /* acq_rel: pairs with itself, in abtomp_share_leave: the last one frees what all have used */
     if (atomic_fetch_sub_explicit(&share->inside, 1, memory_order_acq_rel) == 1)
         share_close(me->team, share);
@@ -316,6 +326,8 @@ void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop,
     me->first = me->end = 0;
     me->round = 0;
     me->has_turn = true; /* of no iterations */
+    if (abtomp_is_observed())
+        tell_work(me, loop, ompt_scope_begin);
     if (abtomp_share_enter(me)) {
         set_loop(me, loop);
         if (reductions)
@@ -331,6 +343,11 @@ void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop,
 }
 
 /* -- Taking iterations -- */
+
+static __attribute__((noinline)) void tell_chunk(struct abtomp_member *me, const struct abtomp_loop *loop)
+{
+    abtomp_tool_chunk(me, loop->work == ompt_work_sections, loop->start + me->first * loop->step, me->end - me->first);
+}
 
 /* As compilers divide static loops that they need no function for. */
 static bool take_static(struct abtomp_member *me, struct abtomp_share *share)
@@ -358,6 +375,8 @@ static inline void take_chunk(struct abtomp_member *me, const struct abtomp_loop
 {
     me->first = chunk * loop->chunk;
     me->end = loop->num - me->first < loop->chunk ? loop->num : me->first + loop->chunk;
+    if (abtomp_is_observed())
+        tell_chunk(me, loop);
 }
 
 static bool take_dynamic(struct abtomp_member *me, struct abtomp_share *share)
@@ -388,6 +407,8 @@ static bool take_guided(struct abtomp_member *me, struct abtomp_share *share)
         !atomic_compare_exchange_weak_explicit(&share->next, &next, end, memory_order_relaxed, memory_order_relaxed));
     me->first = next;
     me->end = end;
+    if (abtomp_is_observed())
+        tell_chunk(me, loop);
     return true;
 }
 

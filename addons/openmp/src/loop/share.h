@@ -27,6 +27,7 @@ struct abtomp_loop {
     uint64_t chunk;            /* iterations at a time; 0, of static: one part for each member */
     unsigned kind;             /* maybe with ABTOMP_MONOTONIC */
     bool is_ordered;
+    unsigned char work; /* ompt_work_* that it is; 0: a loop */
     uint32_t
         unit;     /* of clang's programs: iterations that stay together. The numbers above are of units; 0: it is one */
     uint64_t all; /* iterations of a loop with units */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How members wait for each other. */
+#include "ompt/tool.h"
 #include "task/tasks.h"
 
 bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
@@ -38,22 +39,40 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     return true;
 }
 
+void abtomp_barrier_alone(struct abtomp_member *me)
+{
+    abtomp_tasks_drain(me);
+    /* relaxed: nobody else uses it */
+    atomic_fetch_and_explicit(&me->team->cancelled, ~(uint32_t)ABTOMP_CANCELLED_SHARE, memory_order_relaxed);
+}
+
+static inline void meet_others(struct abtomp_member *me)
+{
+    if (me->team->num == 1)
+        abtomp_barrier_alone(me);
+    else
+        (void)abtomp_barrier_pass(me, false);
+}
+
+static bool meet_viewed(struct abtomp_member *me)
+{
+    meet_others(me);
+    return true;
+}
+
 void abtomp_barrier(struct abtomp_member *me)
 {
-    if (me->team->num == 1) {
-        abtomp_tasks_drain(me);
-        /* relaxed: nobody else uses it */
-        atomic_fetch_and_explicit(&me->team->cancelled, ~(uint32_t)ABTOMP_CANCELLED_SHARE, memory_order_relaxed);
-        return;
-    }
-    (void)abtomp_barrier_pass(me, false);
+    if (abtomp_is_observed())
+        (void)abtomp_tool_sync(me, abtomp_tool_barrier_kind(), meet_viewed);
+    else
+        meet_others(me);
 }
 
 /*
  * The first that comes to the construct counts it. A member that finds others ahead of it passes those constructs
  * without another look, so that it does not take the line from them at each.
  */
-bool abtomp_single(struct abtomp_member *me)
+static inline bool take_single(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
     if (team->num == 1)
@@ -68,4 +87,16 @@ bool abtomp_single(struct abtomp_member *me)
         return true;
     me->taken_singles = taken;
     return false;
+}
+
+static __attribute__((noinline)) bool take_viewed(struct abtomp_member *me)
+{
+    bool is_mine = take_single(me);
+    abtomp_tool_single(me, is_mine);
+    return is_mine;
+}
+
+bool abtomp_single(struct abtomp_member *me)
+{
+    return abtomp_is_observed() ? take_viewed(me) : take_single(me);
 }

@@ -6,6 +6,7 @@
  * its task, until it is in no table any more; a node that has ended needs no edge. Of an edge the lock of the first
  * node decides: either it is there before the node ends, and is counted at its end; or the end is seen.
  */
+#include "ompt/tool.h"
 #include "task/tasks.h"
 
 #include <stdlib.h>
@@ -87,6 +88,8 @@ static void add_edge(struct abtomp_node *before, struct abtomp_node *node)
         }
         before->after[before->num++] = node;
         node->edges++;
+        if (abtomp_is_observed() && before->task && node->task)
+            abtomp_tool_depend(abtomp_view_of(before->task), abtomp_view_of(node->task));
     }
     abtomp_mutex_unlock(&before->lock);
 }

@@ -6,6 +6,7 @@
  * copy. The runtime replaces [2] by where the copies are.
  */
 #include "loop/share.h"
+#include "ompt/tool.h"
 #include "task/tasks.h"
 
 #include <stdlib.h>
@@ -22,6 +23,8 @@ void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions)
                                    .tasks = {.made = ABTOMP_COUNT_START, .ended = ABTOMP_COUNT_START},
                                    .is_construct = reductions != NULL};
     me->group = group;
+    if (abtomp_is_observed() && !group->is_construct)
+        abtomp_tool_scope(me, ompt_sync_region_taskgroup, ompt_scope_begin);
 }
 
 /* Makes the copies of all members, which are zeros. */
@@ -100,7 +103,7 @@ static bool tasks_have_ended(struct abtomp_member *me, void *arg)
     return abtomp_count_is_zero(&group->tasks);
 }
 
-void abtomp_group_await(struct abtomp_member *me)
+static bool await_group(struct abtomp_member *me)
 {
     struct abtomp_group *group = me->group;
     if (group && !tasks_have_ended(me, group)) {
@@ -111,6 +114,15 @@ void abtomp_group_await(struct abtomp_member *me)
         me->group = group->outer;
         free(group);
     }
+    return true;
+}
+
+void abtomp_group_await(struct abtomp_member *me)
+{
+    if (abtomp_is_observed() && me->group && !me->group->is_construct)
+        (void)abtomp_tool_sync(me, ompt_sync_region_taskgroup, await_group);
+    else
+        (void)await_group(me);
 }
 
 void abtomp_group_reduce(struct abtomp_member *me, uintptr_t *reductions)

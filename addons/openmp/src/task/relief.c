@@ -123,6 +123,7 @@ static struct abtomp_tasks *relief_begin(struct abtomp_tasks *lead)
     me->seen = member->seen;
     me->place = member->place;
     me->partition = member->partition;
+    me->view = member->view;
     return own;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Explicit tasks: how they are made, run and end; taskwait. */
+#include "ompt/tool.h"
 #include "task/relief.h"
 
 #include <stdlib.h>
@@ -71,8 +72,11 @@ void abtomp_member_free(struct abtomp_member *me)
     free(me);
 }
 
+/* If a tool looks no block is kept, so that all memory comes from here. */
 static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
 {
+    if (abtomp_is_observed())
+        return abtomp_view_alloc(sizeof(struct abtomp_task) + extra);
     bool is_block = sizeof(struct abtomp_task) + extra <= BLOCK;
     /* acquire: pairs with the release in return_blocks */
     struct abtomp_task *task = is_block ? atomic_exchange_explicit(&own->returned, NULL, memory_order_acquire) : NULL;
@@ -127,7 +131,7 @@ static inline void block_free(struct abtomp_tasks *own, struct abtomp_task *task
     } else if (task->lender) {
         owe_block(&own->debt, task);
     } else {
-        free(task);
+        free(abtomp_is_observed() ? (void *)abtomp_view_of(task) : task);
     }
 }
 
@@ -327,6 +331,47 @@ static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct
     return true;
 }
 
+/* -- Tasks that a tool looks at -- */
+
+/* How a task ends whose body has run. */
+static int end_status(const struct abtomp_member *me, const struct abtomp_task *task)
+{
+    /* acquire: pairs with the release in omp_fulfill_event */
+    if (task->has_event && atomic_load_explicit(&task->to_come, memory_order_acquire) > 1)
+        return ompt_task_detach;
+    return abtomp_env.cancels && abtomp_task_is_cancelled(me, task->group) ? ompt_task_cancel : ompt_task_complete;
+}
+
+/* What such a task runs in place of its function. */
+static void run_viewed(void *arg)
+{
+    struct abtomp_task *task = arg;
+    struct abtomp_view *view = abtomp_view_of(task), *before;
+    struct abtomp_member *me = abtomp_current;
+    if (abtomp_env.cancels && !view->is_needed && abtomp_task_is_cancelled(me, task->group)) {
+        abtomp_tool_discard(view);
+        return;
+    }
+    before = abtomp_tool_task_begin(me, view);
+    view->frame.exit_frame.ptr = __builtin_frame_address(0);
+    view->fn(view->arg);
+    abtomp_tool_task_end(me, before, end_status(me, task));
+}
+
+static __attribute__((noinline)) void view_task(struct abtomp_member *me, struct abtomp_task *task, int flags,
+                                                void **depend)
+{
+    struct abtomp_view *view = abtomp_view_of(task);
+    view->fn = task->fn;
+    view->arg = task->data;
+    view->is_needed = task->is_needed;
+    task->fn = run_viewed;
+    task->data = task;
+    task->is_needed = true;
+    flags |= ompt_task_explicit | (task->is_final ? ompt_task_final : 0);
+    abtomp_tool_create(me, view, flags, depend);
+}
+
 /* The task runs from now on. has_changed: the control variables are not those of the implicit task. */
 static inline void begin_body(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
                               struct abtomp_frame *frame, bool has_changed)
@@ -408,12 +453,19 @@ void abtomp_task_enter(struct abtomp_member *me, struct abtomp_tasks *own, struc
     task->is_included = true;
     frame->icvs = me->icvs;
     begin_body(me, own, task, frame, me->running.has_changed);
+    if (abtomp_is_observed()) {
+        abtomp_tool_create(me, abtomp_view_of(task), ompt_task_explicit | ompt_task_undeferred, NULL);
+        frame->view = abtomp_tool_task_begin(me, abtomp_view_of(task));
+        me->view->frame.exit_frame.ptr = __builtin_frame_address(0);
+    }
 }
 
 void abtomp_task_leave(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_frame *frame)
 {
     struct abtomp_task *task = own->task;
     bool has_changed = frame->running.has_changed;
+    if (abtomp_is_observed())
+        abtomp_tool_task_end(me, frame->view, end_status(me, task));
     (void)end_body(me, own, task, frame, has_changed);
     if (has_changed)
         me->icvs = frame->icvs;
@@ -487,10 +539,17 @@ static inline struct abtomp_task *make_included(struct abtomp_member *me, struct
     return task;
 }
 
+static inline void run_made(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (abtomp_is_observed())
+        view_task(me, task, ompt_task_undeferred, NULL);
+    abtomp_task_run(me, own, task);
+}
+
 void abtomp_task_run_included(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
                               unsigned flags)
 {
-    abtomp_task_run(me, own, make_included(me, own, fn, data, flags));
+    run_made(me, own, make_included(me, own, fn, data, flags));
 }
 
 static __attribute__((noinline)) void run_included_copy(struct abtomp_member *me, struct abtomp_tasks *own,
@@ -501,7 +560,7 @@ static __attribute__((noinline)) void run_included_copy(struct abtomp_member *me
     request->copy(data, request->data);
     struct abtomp_task *task = make_included(me, own, request->fn, data, request->flags);
     say_event(request, task);
-    abtomp_task_run(me, own, task);
+    run_made(me, own, task);
 }
 
 /* Runs the task in place. Without a function for copies the program's own data serve. */
@@ -513,14 +572,24 @@ static inline void run_included(struct abtomp_member *me, struct abtomp_tasks *o
     }
     struct abtomp_task *task = make_included(me, own, request->fn, request->data, request->flags);
     say_event(request, task);
-    abtomp_task_run(me, own, task);
+    run_made(me, own, task);
+}
+
+static void await_dependences(struct abtomp_member *me, struct abtomp_tasks *own, void **depend)
+{
+    struct abtomp_view view = {.data = {0}};
+    if (abtomp_is_observed())
+        abtomp_tool_create(me, &view, ompt_task_taskwait | ompt_task_undeferred | ompt_task_mergeable, depend);
+    abtomp_depend_await(me, own, depend);
+    if (abtomp_is_observed())
+        abtomp_tool_task_end(me, abtomp_tool_task_begin(me, &view), ompt_taskwait_complete);
 }
 
 static __attribute__((noinline)) void run_in_place(struct abtomp_member *me, struct abtomp_tasks *own,
                                                    const struct request *request)
 {
     if (request->flags & ABTOMP_TASK_DEPEND)
-        abtomp_depend_await(me, own, request->depend);
+        await_dependences(me, own, request->depend);
     run_included(me, own, request);
 }
 
@@ -533,6 +602,8 @@ void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (
     task->data = data;
     task->priority = priority;
     task->is_needed = true;
+    if (abtomp_is_observed())
+        view_task(me, task, 0, NULL);
     task_count(me, own, task);
     put_task(me, own, task);
 }
@@ -545,6 +616,8 @@ static inline __attribute__((always_inline)) void defer_task(struct abtomp_membe
     bool depends = flags & ABTOMP_TASK_DEPEND;
     if (ABTOMP_UNLIKELY(flags & ABTOMP_TASK_PRIORITY))
         task->priority = priority < abtomp_env.max_task_priority ? priority : abtomp_env.max_task_priority;
+    if (abtomp_is_observed())
+        view_task(me, task, 0, depends ? depend : NULL);
     task_count(me, own, task);
     if (ABTOMP_UNLIKELY(depends) && !abtomp_depend(own, task, depend))
         return;
@@ -632,7 +705,7 @@ void abtomp_task(struct abtomp_member *me, void (*fn)(void *), void *data, void 
         struct request request = {fn, data, copy, size, align, is_deferred, flags, depend, priority, detach};
         add_task(me, own, &request);
     } else if (runs_at_once(me, own, 0)) {
-        abtomp_task_run(me, own, make_included(me, own, fn, data, 0));
+        run_made(me, own, make_included(me, own, fn, data, 0));
     } else {
         struct request request = {fn, data, NULL, size, align, true, 0, NULL, 0, NULL};
         make_task(me, own, &request);
@@ -657,9 +730,9 @@ void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, stru
         task_free(own, task);
     } else if (me->running.is_final || runs_at_once(me, own, flags)) {
         if (depend)
-            abtomp_depend_await(me, own, depend);
+            await_dependences(me, own, depend);
         task->is_included = task->is_needed = true;
-        abtomp_task_run(me, own, task);
+        run_made(me, own, task);
     } else {
         if (depend)
             task->node = abtomp_node_apart();
@@ -676,9 +749,8 @@ static bool children_have_ended(struct abtomp_member *me, void *arg)
     return abtomp_count_is_zero(&task->children);
 }
 
-void abtomp_taskwait(void)
+static inline void wait_for_children(struct abtomp_member *me)
 {
-    struct abtomp_member *me = abtomp_current;
     /* relaxed: the member itself has made them */
     struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
     if (!own || abtomp_count_is_own(&own->task->children))
@@ -698,6 +770,21 @@ void abtomp_taskwait(void)
         abtomp_depend_forget(own, task);
 }
 
+static bool wait_viewed(struct abtomp_member *me)
+{
+    wait_for_children(me);
+    return true;
+}
+
+void abtomp_taskwait(void)
+{
+    struct abtomp_member *me = abtomp_current;
+    if (abtomp_is_observed())
+        (void)abtomp_tool_sync(me, ompt_sync_region_taskwait, wait_viewed);
+    else
+        wait_for_children(me);
+}
+
 static void do_nothing(void *data)
 {
     (void)data;
@@ -708,15 +795,20 @@ void abtomp_taskwait_depend(struct abtomp_member *me, void **depend, bool is_now
     if (is_nowait)
         abtomp_task(me, do_nothing, NULL, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
     else
-        abtomp_depend_await(me, abtomp_tasks_of(me), depend);
+        await_dependences(me, abtomp_tasks_of(me), depend);
 }
 
 void abtomp_taskyield(void)
 {
     struct abtomp_member *me = abtomp_current;
     static const struct abtomp_await await;
-    if (me && abtomp_has_tasks(me->team))
-        abtomp_crew_run(me, abtomp_tasks_of(me), &await);
+    if (!me || !abtomp_has_tasks(me->team))
+        return;
+    if (me->view)
+        me->view->yields = true;
+    abtomp_crew_run(me, abtomp_tasks_of(me), &await);
+    if (me->view)
+        me->view->yields = false;
 }
 
 /* -- Implicit tasks -- */

@@ -8,8 +8,10 @@
  * range has, and one if those are few.
  *
  * To the program each part is a task of its own, though several in a row may be the same for the library: as long as
- * the last one has left nothing behind by which the next could tell.
+ * the last one has left nothing behind by which the next could tell. If a tool looks, each part is one: of its own
+ * ticket if there are tickets.
  */
+#include "ompt/tool.h"
 #include "task/tasks.h"
 
 #include <stdlib.h>
@@ -118,7 +120,7 @@ static inline bool is_as_new(const struct abtomp_member *me, const struct abtomp
 {
     const struct abtomp_task *task = own->task;
     return task->children.made == ABTOMP_COUNT_START && !task->table && me->running.number == 0 &&
-           !me->running.has_changed;
+           !me->running.has_changed && !abtomp_is_observed();
 }
 
 /* A task that runs the first of the parts, and more as long as it is as new. */
@@ -154,6 +156,14 @@ static void run_parts(struct abtomp_member *me, struct abtomp_tasks *own, struct
 
 /* -- Shared loops -- */
 
+/* The task of the ticket is that of the part. */
+static __attribute__((noinline)) void run_own_part(struct abtomp_member *me, struct block *block)
+{
+    me->running.is_final |= (block->loop->flags & ABTOMP_TASK_FINAL) != 0;
+    if (take_parts(block))
+        run_first_parts(block);
+}
+
 static void run_ticket(void *arg)
 {
     struct shared_loop *shared = arg;
@@ -161,7 +171,10 @@ static void run_ticket(void *arg)
     /* relaxed: a ticket only needs a range to itself */
     uint32_t ticket = atomic_fetch_add_explicit(&shared->begun, 1, memory_order_relaxed);
     struct block block = {.loop = &shared->loop, .shared = shared, .ticket = ticket};
-    run_parts(me, abtomp_tasks_of(me), &block);
+    if (!abtomp_is_observed())
+        run_parts(me, abtomp_tasks_of(me), &block);
+    else
+        run_own_part(me, &block);
     /* acq_rel: pairs with itself, in run_ticket: the last one frees what all have used */
     if (atomic_fetch_sub_explicit(&shared->open, 1, memory_order_acq_rel) == 1)
         free(shared);
@@ -203,7 +216,8 @@ static void share_parts(struct abtomp_member *me, struct abtomp_tasks *own, cons
 {
     size_t align = loop->align > 16 ? (size_t)loop->align : 16;
     size_t copy_size = ((size_t)loop->size + align - 1) & ~(align - 1);
-    uint32_t members = (uint32_t)me->team->num, tickets = loop->parts < members ? (uint32_t)loop->parts : members;
+    uint32_t members = abtomp_is_observed() ? UINT32_MAX : (uint32_t)me->team->num,
+             tickets = loop->parts < members ? (uint32_t)loop->parts : members;
     struct shared_loop *shared = shared_new(loop, tickets, align + copy_size * (loop->copy ? loop->parts : 1));
     shared->loop.copy_size = copy_size;
     copy_data(&shared->loop, abtomp_task_align(&shared->ranges[tickets], (long)align));
@@ -222,6 +236,8 @@ static void run_taskloop(struct abtomp_taskloop *loop)
         abtomp_group_begin(me, NULL);
     if (loop->flags & ABTOMP_LOOP_REDUCTIONS)
         abtomp_group_reduce(me, ((uintptr_t **)loop->data)[2]);
+    if (abtomp_is_observed())
+        abtomp_tool_work(me, ompt_work_taskloop, ompt_scope_begin, loop->num);
     if (loop->num > 0 && !is_cancelled) {
         divide_loop(me, loop);
         struct block all = block_of(loop, 0, loop->parts);
@@ -230,6 +246,8 @@ static void run_taskloop(struct abtomp_taskloop *loop)
         else
             share_parts(me, own, loop);
     }
+    if (abtomp_is_observed())
+        abtomp_tool_work(me, ompt_work_taskloop, ompt_scope_end, loop->num);
     if (!(loop->flags & ABTOMP_LOOP_NO_GROUP))
         abtomp_group_await(abtomp_self());
 }

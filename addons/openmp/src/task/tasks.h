@@ -156,10 +156,10 @@ static inline bool abtomp_count_is_own(const struct abtomp_count *count)
  * Whether a task of this process has waited unseen. relaxed, wherever it is used: it is a hint. Then a task is not run
  * in place to save time or memory: what it waits for may be a task that its maker has not made yet.
  */
-extern _Atomic(bool) abtomp_has_waited;
+ABTOMP_LOCAL extern _Atomic(bool) abtomp_has_waited;
 
 /* The same; or there are priorities, by whose order a team of one member runs its tasks. */
-extern _Atomic(bool) abtomp_defers;
+ABTOMP_LOCAL extern _Atomic(bool) abtomp_defers;
 
 static inline bool abtomp_tasks_may_wait(void)
 {
@@ -196,7 +196,8 @@ struct abtomp_frame {
     struct abtomp_group *group;
     struct abtomp_running running;
     uint32_t base;
-    struct abtomp_icvs icvs; /* if it is the program that runs the task */
+    struct abtomp_icvs icvs;  /* if it is the program that runs the task; */
+    struct abtomp_view *view; /* likewise, what a tool sees of it */
 };
 
 /* In place of submitting it: the program itself runs its body, as an included task, between the two. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions. */
+#include "ompt/tool.h"
 #include "team/relay.h"
 #include "task/relief.h"
 #include "loop/share.h"
@@ -134,6 +135,80 @@ static void end_region(struct abtomp_member *first)
         abtomp_root_end(&team->parent->team->root);
 }
 
+/* -- Regions that a tool looks at -- */
+
+/* Members that are left when a region is cancelled do not meet any more. */
+static bool pass_last_barrier(struct abtomp_member *me)
+{
+    if (me->team->num == 1)
+        abtomp_tasks_drain(me);
+    return me->team->num == 1 || abtomp_barrier_pass(me, true);
+}
+
+static void end_member(struct abtomp_member *me)
+{
+    me->view->frame.exit_frame.ptr = NULL;
+    if (me->team->num > 1)
+        (void)abtomp_tool_sync(me, ompt_sync_region_barrier_implicit_parallel, pass_last_barrier);
+    else
+        (void)pass_last_barrier(me);
+    abtomp_tool_implicit_end(me, NULL);
+}
+
+/* What each member runs. */
+static void run_member(void *arg)
+{
+    struct abtomp_region_view *region = arg;
+    struct abtomp_member *me = abtomp_current;
+    struct abtomp_view view;
+    abtomp_tool_implicit_begin(me, &view, region, ompt_task_implicit);
+    view.frame.exit_frame.ptr = __builtin_frame_address(0);
+    region->fn(region->arg);
+    end_member(me);
+}
+
+static void fork_region(struct abtomp_member *me, struct abtomp_region_view *region, void (*fn)(void *), void *data,
+                        unsigned num)
+{
+    *region = (struct abtomp_region_view){.fn = fn, .arg = data};
+    abtomp_tool_fork(me, region, num > 0 ? num : (unsigned)abtomp_num_threads(me), ompt_parallel_team);
+}
+
+static __attribute__((noinline)) int run_observed(struct abtomp_member *me, const struct abtomp_region *asked,
+                                                  unsigned num)
+{
+    struct abtomp_region_view region;
+    fork_region(me, &region, asked->fn, asked->data, num);
+    begin_region(me, run_member, &region, num, asked->bind, asked->reductions);
+    int members = abtomp_current->team->num;
+    run_member(&region);
+    end_region(abtomp_current);
+    abtomp_tool_join(me, &region);
+    return members;
+}
+
+/* The program itself calls what member 0 runs. */
+static __attribute__((noinline)) void start_observed(struct abtomp_member *me, void (*fn)(void *), void *data,
+                                                     unsigned num)
+{
+    struct abtomp_region_view *region =
+        abtomp_must_have(aligned_alloc(_Alignof(struct abtomp_region_view), sizeof(*region)));
+    fork_region(me, region, fn, data, num);
+    begin_region(me, run_member, region, num, 0, NULL);
+    abtomp_tool_implicit_begin(abtomp_current, &region->first, region, ompt_task_implicit);
+    region->first.frame.exit_frame.ptr = __builtin_frame_address(0);
+}
+
+static __attribute__((noinline)) void end_observed(struct abtomp_member *first)
+{
+    struct abtomp_region_view *region = first->view->region;
+    region->at = abtomp_call.at;
+    end_member(first);
+    end_region(first);
+    abtomp_tool_join(abtomp_current, region);
+    free(region);
+}
+
 /* -- Regions in regions, whose members may run one after another -- */
 
 /* Members have places of their own, not the one of the member around them: so they have threads. */
@@ -145,7 +220,8 @@ static inline bool have_places(const struct abtomp_member *me, const struct abto
 static __attribute__((noinline)) bool run_relay(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
 {
     /* The threads that a limit counts are not known before a region begins. Reliefs might run another one meanwhile. */
-    if (abtomp_is_relieved() || me->icvs.thread_limit != INT_MAX || have_places(me, region) || !abtomp_relay_fits(me))
+    if (abtomp_is_observed() || abtomp_is_relieved() || me->icvs.thread_limit != INT_MAX || have_places(me, region) ||
+        !abtomp_relay_fits(me))
         return false;
     region->num = count_members(me, num);
     return region->num > 1 && abtomp_relay_run(me, region);
@@ -165,6 +241,8 @@ int abtomp_parallel(void (*fn)(void *), void *data, void (*key)(void *), unsigne
     region.reductions = reductions;
     if (has_run(me, &region, num))
         return region.num;
+    if (abtomp_is_observed())
+        return run_observed(me, &region, num);
     begin_region(me, fn, data, num, flags, reductions);
     int members = abtomp_current->team->num;
     fn(data);
@@ -195,6 +273,10 @@ void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned
     struct abtomp_region asked = {.fn = run_combined, .data = &region, .key = fn, .bind = flags & BIND_FLAGS};
     if (has_run(me, &asked, num))
         return;
+    if (abtomp_is_observed()) {
+        (void)run_observed(me, &asked, num);
+        return;
+    }
     begin_region(me, run_combined, &region, num, flags, NULL);
     run_combined(&region);
     end_region(abtomp_current);
@@ -202,29 +284,55 @@ void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned
 
 /* -- As compilers before gcc 4.9 have it: the program itself calls what member 0 runs -- */
 
+static void start_region(void (*fn)(void *), void *data, unsigned num)
+{
+    struct abtomp_member *me = abtomp_self();
+    if (abtomp_is_observed())
+        start_observed(me, fn, data, num);
+    else
+        begin_region(me, fn, data, num, 0, NULL);
+}
+
 void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop)
 {
     struct abtomp_combined *region = abtomp_must_have(malloc(sizeof(*region)));
     *region = (struct abtomp_combined){fn, data, *loop};
-    begin_region(abtomp_self(), run_combined, region, num, 0, NULL);
+    start_region(run_combined, region, num);
     abtomp_current->team->combined = region;
     abtomp_loop_enter(abtomp_current, loop, NULL, NULL);
 }
 
 void abtomp_parallel_start(void (*fn)(void *), void *data, unsigned num)
 {
-    begin_region(abtomp_self(), fn, data, num, 0, NULL);
+    start_region(fn, data, num);
 }
 
 void abtomp_parallel_end(void)
 {
     struct abtomp_team *team = abtomp_current->team;
-    end_region(abtomp_current);
+    if (abtomp_is_observed())
+        end_observed(abtomp_current);
+    else
+        end_region(abtomp_current);
     free(team->combined);
     team->combined = NULL;
 }
 
 /* -- Teams on the host -- */
+
+static __attribute__((noinline)) void run_league(struct abtomp_member *me, void (*fn)(void *data), void *data)
+{
+    struct abtomp_region_view region = {.fn = fn};
+    struct abtomp_view view, *before = me->view;
+    abtomp_tool_fork(me, &region, (unsigned)me->league.num, ompt_parallel_league);
+    for (me->league.own = 0; me->league.own < me->league.num; me->league.own++) {
+        abtomp_tool_implicit_begin(me, &view, &region, ompt_task_initial);
+        view.frame.exit_frame.ptr = __builtin_frame_address(0);
+        fn(data);
+        abtomp_tool_implicit_end(me, before);
+    }
+    abtomp_tool_join(me, &region);
+}
 
 void abtomp_teams(void (*fn)(void *data), void *data, unsigned num, unsigned thread_limit)
 {
@@ -238,8 +346,11 @@ void abtomp_teams(void (*fn)(void *data), void *data, unsigned num, unsigned thr
     if (num == 0)
         num = (unsigned)abtomp_env.num_teams;
     me->league.num = num > 0 ? (int)num : 1;
-    for (me->league.own = 0; me->league.own < me->league.num; me->league.own++)
-        fn(data);
+    if (abtomp_is_observed())
+        run_league(me, fn, data);
+    else
+        for (me->league.own = 0; me->league.own < me->league.num; me->league.own++)
+            fn(data);
     me->league = outer;
     me->icvs = saved;
 }

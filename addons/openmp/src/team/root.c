@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The native threads that use OpenMP without being a member of a team, roots: how they begin and end. */
+#include "ompt/tool.h"
 #include "team/relay.h"
 #include "task/relief.h"
 
 #include <abt.h>
+#include <stdlib.h>
 
 static pthread_key_t root_key; /* of each root its member, so that its end is seen */
 static bool has_key;           /* the key could be made; if not, a root's threads stay when it has ended */
@@ -18,6 +20,10 @@ static void root_end(void *arg)
     struct abtomp_member *me = arg;
     abtomp_tasks_drain(me);
     abtomp_teams_end(me);
+    if (abtomp_is_observed()) {
+        abtomp_tool_root_end(me);
+        abtomp_tool_root_free(me);
+    }
     abtomp_roots_remove(&me->team->root);
     abtomp_watch_end();
     abtomp_team_free(me->team);
@@ -41,9 +47,23 @@ static void in_child(void)
     abtomp_stream_in_child();
 }
 
+/* The program ends, or its tool: the tool is to see that its threads do, those of this root. */
+static void finish_tool(void)
+{
+    struct abtomp_member *me = abtomp_current;
+    if (me && me->view && me->team->level == 0) {
+        abtomp_teams_end(me);
+        abtomp_tool_root_end(me);
+    }
+    abtomp_tool_finish();
+}
+
 static void start_once(void)
 {
     abtomp_icv_start();
+    abtomp_tool_start(abtomp_env.tool != 0, finish_tool);
+    if (abtomp_is_observed())
+        (void)atexit(finish_tool);
     atomic_store_explicit(&abtomp_defers, abtomp_env.max_task_priority > 0, memory_order_relaxed); /* relaxed: a hint */
     abtomp_verdict_start();
     has_key = pthread_key_create(&root_key, root_end) == 0;
@@ -82,5 +102,12 @@ struct abtomp_member *abtomp_root(void)
         (void)pthread_setspecific(root_key, me);
     abtomp_roots_add(&me->team->root);
     abtomp_watch_thread(&me->team->root.watch);
+    if (abtomp_is_observed())
+        abtomp_tool_root_begin(me);
     return me;
+}
+
+bool abtomp_is_ready(void)
+{
+    return abtomp_self()->view != NULL;
 }

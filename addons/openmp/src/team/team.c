@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of teams: made, docked, released and gathered. */
+#include "ompt/tool.h"
 #include "team/relay.h"
 #include "task/relief.h"
 #include "task/tasks.h"
@@ -171,7 +172,11 @@ void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_membe
     struct abtomp_watch watch = {0}; /* not of malloc, which makes a heap for a thread that uses it */
     abtomp_current = me;
     abtomp_watch_thread(&watch);
+    if (abtomp_is_observed())
+        abtomp_tool_thread_begin(ompt_thread_worker);
     run(me);
+    if (abtomp_is_observed())
+        abtomp_tool_thread_end();
     abtomp_watch_end();
     abtomp_stream_leave();
 }
