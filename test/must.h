@@ -157,6 +157,13 @@ static inline ABT_thread ult_in(ABT_pool pool, void (*func)(void *), void *arg)
     return thread;
 }
 
+static inline ABT_xstream new_xstream(void)
+{
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+    must(ABT_xstream_create(ABT_SCHED_NULL, &xstream));
+    return xstream;
+}
+
 static inline ABT_unit unit_of(ABT_thread thread)
 {
     ABT_unit unit = ABT_UNIT_NULL;

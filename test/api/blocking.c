@@ -130,9 +130,7 @@ static void test_others(ABT_pool pool, int num)
 
 static void on_secondary(int num)
 {
-    ABT_xstream stream;
-
-    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    ABT_xstream stream = new_xstream();
     test_others(pool_of(stream), num);
     must(ABT_xstream_join(stream));
     must(ABT_xstream_revive(stream));
@@ -327,11 +325,10 @@ static void with_drivers(void)
     ABTX_driver_ops ops = {.start = start_driver};
     struct with_driver w;
     struct region r = region_new();
-    ABT_xstream stream;
     ABT_thread thread, other;
 
     must(ABTX_driver_create(&ops, NULL, &w.driver));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    ABT_xstream stream = new_xstream();
     must(ABT_thread_create(pool_of(stream), be_in_region, &r, ABT_THREAD_ATTR_NULL, &thread));
     wait_for(atomic_load(&r.stage) == INSIDE);
     must(ABT_thread_create(pool_of(stream), attach_in_vain, &w, ABT_THREAD_ATTR_NULL, &other));
@@ -387,12 +384,11 @@ static void with_drivers_of_regions(void)
     ABTX_driver_ops ops = {.start = start_driver, .poll = poll_driver, .end = end_driver};
     struct with_region w[2] = {{.region = region_new()}, {.region = region_new(), .comes_last = true}};
     ABTX_driver driver;
-    ABT_xstream stream;
     ABT_thread threads[2];
 
     atomic_store(&starts, 0);
     must(ABTX_driver_create(&ops, NULL, &driver));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    ABT_xstream stream = new_xstream();
     for (int i = 0; i < 2; i++) {
         w[i].driver = driver;
         must(ABT_thread_create(pool_of(stream), call_after_region, &w[i], ABT_THREAD_ATTR_NULL, &threads[i]));

@@ -208,14 +208,6 @@ static inline ABT_thread self(void)
     return thread;
 }
 
-static inline ABT_xstream new_xstream(void)
-{
-    ABT_xstream xstream = ABT_XSTREAM_NULL;
-
-    must(ABT_xstream_create(ABT_SCHED_NULL, &xstream));
-    return xstream;
-}
-
 static inline ABT_pool new_pool(ABT_pool_kind kind, ABT_bool automatic)
 {
     ABT_pool pool = ABT_POOL_NULL;

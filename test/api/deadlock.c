@@ -318,10 +318,8 @@ static void joining_tasklet(void)
 
 static void joining_tasklet_elsewhere(void)
 {
-    ABT_xstream es;
-
     begin();
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     ABT_task task;
     must(ABT_task_create(pool, join_own, NULL, &task));
@@ -339,12 +337,11 @@ void join_there(void *arg)
 
 static void joining_other_stream(void)
 {
-    ABT_xstream es;
     ABT_pool there;
     ABT_task task;
 
     begin();
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_xstream_get_main_pools(es, 1, &there));
     must(ABT_task_create(pool, join_there, &there, &task));
     must(ABT_task_free(&task));
@@ -392,10 +389,8 @@ static void at_finalize(void)
 
 static void other_stream(void)
 {
-    ABT_xstream es;
-
     begin();
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     run_many(2, wait_for_eventual);
 }

@@ -197,10 +197,9 @@ static void *wait_for_eventual(void *arg)
 static void test_policy(void)
 {
     ABT_eventual eventual;
-    ABT_xstream es;
     pthread_t thread;
 
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_eventual_create(0, &eventual));
     pthread_create(&thread, NULL, wait_for_eventual, eventual);
     nap_ms(20);
@@ -223,9 +222,7 @@ static void test_policy(void)
 /* Whether the library sleeps by our system call: a build without futex does not. */
 static bool sees_sleepers(void)
 {
-    ABT_xstream es;
-
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     for (int i = 0; i < 2000 && atomic_load(&sleeping) == 0; i++)
         nap_ms(0.5);
     bool sees = atomic_load(&sleeping) > 0;

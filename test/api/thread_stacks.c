@@ -115,11 +115,10 @@ static void make_some(void *arg)
 
 static void across_streams(void)
 {
-    ABT_xstream es;
     ABT_thread maker;
     long before = 0;
 
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_stacksize(attr, 100000));
     for (int i = 0; i < ROUNDS; i++) {

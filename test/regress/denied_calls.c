@@ -57,7 +57,6 @@ int main(void)
 {
     const ABTX_driver_ops ops = {.poll = find_nothing, .wait = wait_in_poll};
     ABTX_driver driver;
-    ABT_xstream es;
     ABT_eventual eventual;
     pthread_t native;
 
@@ -67,7 +66,7 @@ int main(void)
     if (!deny(ENOSYS, "futex,membarrier,eventfd,madvise,mprotect,sigaltstack"))
         skip_all("filters of system calls are not allowed");
     must(ABT_init(0, NULL));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     run_some(es);
     if (policy_is_active()) {
         skip(1, "the active wait policy burns its CPU");

@@ -44,9 +44,8 @@ static void fault(void *arg)
 /* In a ULT of a second stream. */
 static void fault_in_ult(void)
 {
-    ABT_xstream es;
     ABT_thread ult;
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_thread_create_on_xstream(es, fault, NULL, ABT_THREAD_ATTR_NULL, &ult));
     must(ABT_thread_free(&ult));
 }
@@ -246,10 +245,9 @@ static void survive_on(ABT_xstream es)
 
 static void jumps(void)
 {
-    ABT_xstream es;
     install(jump_out, 0, NULL);
     must(ABT_init(0, NULL));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     for (int i = 0; i < 1000; i++)
         survive_on(es);
     _exit(calls == 1000 ? GOOD : BAD);
@@ -257,10 +255,9 @@ static void jumps(void)
 
 static void reset_hand(void)
 {
-    ABT_xstream es;
     install(jump_out, (int)SA_RESETHAND, NULL);
     must(ABT_init(0, NULL));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     survive_on(es);
     survive_on(es); /* does not */
     _exit(BAD);

@@ -26,11 +26,10 @@ static void *make_and_free(void *pool)
 int main(void)
 {
     ABT_pool pool;
-    ABT_xstream es;
     pthread_t external;
 
     must(ABT_init(0, NULL));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     must(pthread_create(&external, NULL, make_and_free, pool));
     must(pthread_join(external, NULL));

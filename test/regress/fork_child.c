@@ -168,9 +168,7 @@ static void test_many(void)
 /* With several streams the child can still do what has nothing to do with them. */
 static void test_streams(void)
 {
-    ABT_xstream es;
-
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     for (int i = 0; i < 20; i++) {
         pid_t child = fork();
         if (child == 0) {

@@ -20,7 +20,6 @@ static void *resume_later(void *arg)
 
 int main(void)
 {
-    ABT_xstream es;
     atomic_bool there = false;
     pthread_t native;
     double share;
@@ -29,7 +28,7 @@ int main(void)
     must(ABT_init(0, NULL));
     if (policy_is_active())
         skip_all("the active wait policy burns its CPU");
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_thread_create_on_xstream(es, block, &there, ABT_THREAD_ATTR_NULL, NULL));
     while (!atomic_load(&there))
         nap_ms(1);

@@ -45,13 +45,12 @@ static void *native_main(void *arg)
 
 int main(void)
 {
-    ABT_xstream es;
     ABT_thread ult;
     pthread_t native;
 
     regress_begin();
     must(ABT_init(0, NULL));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     wait_for_each("primary ULT");
     must(ABT_thread_create_on_xstream(es, wait_for_each, "ULT", ABT_THREAD_ATTR_NULL, &ult));
     must(ABT_thread_free(&ult));

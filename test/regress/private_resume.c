@@ -33,7 +33,6 @@ static void sleep_a_little(void *arg)
 
 static void wait_for_all(const char *how)
 {
-    ABT_xstream es;
     ABT_thread self, unit;
     pthread_t native;
 
@@ -43,7 +42,7 @@ static void wait_for_all(const char *how)
     pthread_join(native, NULL);
     pass("%s, it is resumed by an external thread", how);
 
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_thread_create_on_xstream(es, sleep_a_little, NULL, ABT_THREAD_ATTR_NULL, &unit));
     must(ABT_thread_free(&unit));
     pass("%s, it joins a unit of another ES", how);

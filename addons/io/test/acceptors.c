@@ -344,13 +344,12 @@ static void accept_one(void *arg)
 
 static void end_of_a_stream(void)
 {
-    ABT_xstream second;
     ABT_thread thread;
     abtio_op *op;
     int fd = listen_with(0);
     abtio_acceptor *acceptor = make(fd);
 
-    must(ABT_xstream_create(ABT_SCHED_NULL, &second));
+    ABT_xstream second = new_xstream();
     must(ABT_thread_create_on_xstream(second, accept_one, acceptor, ABT_THREAD_ATTR_NULL, &thread));
     must(ABT_thread_free(&thread));
     is_int(abtio_acceptor_accept_nb(acceptor, ABTIO_FOREVER, &op), 0, "one waits for it on the first");

@@ -358,7 +358,6 @@ static void finalize(void *unused)
 static void cancel_finalize(abtio_backend backend)
 {
     abtio_config config = {.backend = backend};
-    ABT_xstream es;
     ABT_pool pool, own;
     ABT_thread busy, unit;
     abtio_info info;
@@ -370,7 +369,7 @@ static void cancel_finalize(abtio_backend backend)
         return;
     }
     must(ABT_self_get_last_pool(&own));
-    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    ABT_xstream es = new_xstream();
     must(ABT_xstream_get_main_pools(es, 1, &pool));
     must(ABT_thread_create(pool, start_ring, NULL, ABT_THREAD_ATTR_NULL, &unit));
     must(ABT_thread_free(&unit));

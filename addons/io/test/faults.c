@@ -161,7 +161,6 @@ static void finalize_in_flight(abtio_backend backend)
     abtio_op *op;
     pthread_t outside;
     void *result;
-    ABT_xstream second;
     ABT_thread on_second;
     ssize_t slept = 1, slept_on_second = 1;
 
@@ -169,7 +168,7 @@ static void finalize_in_flight(abtio_backend backend)
         return;
     make_pair(fds);
     outside_receives = false;
-    must(ABT_xstream_create(ABT_SCHED_NULL, &second));
+    ABT_xstream second = new_xstream();
     must(ABT_thread_create_on_xstream(second, sleep_long, &slept_on_second, ABT_THREAD_ATTR_NULL, &on_second));
     ABT_thread thread = ult_in(main_pool(), sleep_long, &slept);
     if (pthread_create(&outside, NULL, receive_outside, &fds[0]))

@@ -80,12 +80,11 @@ static void order(void)
 {
     static const unsigned nums[] = {3, 5, 64, 1000};
     static const char *const callers[] = {"a ULT", "a ULT of a second stream", "an external thread", "a tasklet"};
-    ABT_xstream second;
     ABT_thread ult;
     ABT_task task;
     pthread_t sender, thread;
 
-    must(ABT_xstream_create(ABT_SCHED_NULL, &second));
+    ABT_xstream second = new_xstream();
     for (int i = 0; i < 4; i++) {
         struct reading reading = {.buffers = make_buffers(500, nums[i])};
         make(&reading.end, reading.buffers);
@@ -213,7 +212,6 @@ static void receive_parts(void *arg)
 
 static void together(void)
 {
-    ABT_xstream second;
     ABT_thread ults[6];
     pthread_t sender;
     struct end end;
@@ -221,7 +219,7 @@ static void together(void)
     shared = make_buffers(100, 16);
     make(&end, shared);
     parts = part_errors = 0;
-    must(ABT_xstream_create(ABT_SCHED_NULL, &second));
+    ABT_xstream second = new_xstream();
     for (int i = 0; i < 6; i++) {
         if (i % 2)
             must(ABT_thread_create_on_xstream(second, receive_parts, &end, ABT_THREAD_ATTR_NULL, &ults[i]));
@@ -257,14 +255,13 @@ static void *give_back_outside(void *arg)
 /* Two buffers; who has both of them waits for one. */
 static void run_out(void)
 {
-    ABT_xstream second;
     ABT_thread ult;
     pthread_t thread;
     struct end end, other;
     void *held[2] = {NULL, NULL}, *buf;
     abtio_op *op;
 
-    must(ABT_xstream_create(ABT_SCHED_NULL, &second));
+    ABT_xstream second = new_xstream();
     shared = make_buffers(4, 2);
     make(&end, shared);
     make(&other, shared);

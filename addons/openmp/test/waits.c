@@ -267,10 +267,9 @@ static void count_members(void *arg)
 /* The other streams have units of their own to run. */
 static void shares_of_streams(void)
 {
-    ABT_xstream xstream;
     ABT_thread ult;
     int counts[2] = {0}, share = omp_get_num_procs() / 2;
-    must(ABT_xstream_create(ABT_SCHED_NULL, &xstream));
+    ABT_xstream xstream = new_xstream();
     must(ABT_thread_create_on_xstream(xstream, count_members, counts, ABT_THREAD_ATTR_NULL, &ult));
     must(ABT_thread_free(&ult));
     must(ABT_xstream_join(xstream));
@@ -357,12 +356,11 @@ static void waits_without_tasks(void)
 /* Members that are streams have no ranks of the program's, and do not count. */
 static void ranks(void)
 {
-    ABT_xstream stream;
     int rank = -1, num = 0;
 #pragma omp parallel num_threads(4)
 #pragma omp task
     (void)omp_get_thread_num();
-    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    ABT_xstream stream = new_xstream();
     must(ABT_xstream_get_rank(stream, &rank));
     must(ABT_xstream_get_num(&num));
     must(ABT_xstream_free(&stream));
