@@ -164,7 +164,7 @@ static bool goes_on_here(abti_es *es, abti_unit *joiner)
 }
 
 /* Such a joiner is to go on at once. Returns what is left to it, or NULL. */
-static abti_unit *take_joiner_observed(abti_es *es, abti_unit *joiner)
+static abti_unit *take_joiner_and_rest(abti_es *es, abti_unit *joiner)
 {
     abti_assert(es == abti_es_self && joiner->pool);
     bool frees = abti_load_relaxed(&joiner->requests) & ABTI_REQ_FREE; /* relaxed: its own ES has stored it */
@@ -174,28 +174,26 @@ static abti_unit *take_joiner_observed(abti_es *es, abti_unit *joiner)
     return left;
 }
 
-/* The same on an observed ES. The joiner's context is not to be jumped to: its frames are the caller's. */
-static ABTI_COLD int end_in_place_observed(abti_es *es, abti_unit *unit)
-{
-    abti_tool_event_finish(es, unit);
-    abti_unit *joiner = abti_publish_end(es, unit); /* the unit may be gone */
-    if (!goes_on_here(es, joiner))
-        return abti_leave_to(es, joiner, NULL, after_end_in_place, joiner);
-    abti_unit *left = take_joiner_observed(es, joiner);
-    abti_tool_event_run(es, joiner, unit);
-    if (left)
-        abti_leftover_free(left);
-    return ABT_SUCCESS;
-}
-
-/* relaxed: the joiner registered before the unit started. */
+/*
+ * The joiner's context is not to be jumped to: its frames are the caller's. relaxed: the joiner registered before the
+ * unit started.
+ */
 int abti_end_in_place_slow(abti_es *es, abti_unit *unit)
 {
     if (es != abti_es_self)
         exit(EXIT_SUCCESS); /* NOLINT: one thread. A lone tasklet that forked returns, see abti_end_with_process */
     end_child_if_primary(unit);
-    if (abti_es_is_observed(es))
-        return end_in_place_observed(es, unit);
+    if (ABTI_UNLIKELY(abti_es_is_observed(es))) {
+        abti_tool_event_finish(es, unit);
+        abti_unit *joiner = abti_publish_end(es, unit); /* the unit may be gone */
+        if (!goes_on_here(es, joiner))
+            return abti_leave_to(es, joiner, NULL, after_end_in_place, joiner);
+        abti_unit *left = take_joiner_and_rest(es, joiner);
+        abti_tool_event_run(es, joiner, unit);
+        if (left)
+            abti_leftover_free(left);
+        return ABT_SUCCESS;
+    }
     abti_unit *joiner = abti_publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
@@ -417,7 +415,7 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
     if (!next && goes_on_here(es, joiner)) {
         if (!in_place)
             abti_cache_put(&es->stacks, stack);
-        abti_unit *left = take_joiner_observed(es, joiner);
+        abti_unit *left = take_joiner_and_rest(es, joiner);
         jump_after(joiner, left ? abti_leftover_free : NULL, left);
     }
     if (in_place)

@@ -25,8 +25,9 @@ static void after_yield_loop(void *arg)
  * Serves requests, or lets the scheduler look at events. relaxed: abti_migrate_serve looks at the request again, and
  * queries may see the state late.
  */
-ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_context context, bool observed)
+static ABTI_COLD int yield_to_parent_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
+    bool observed = abti_switch_is_slow(es);
     if (abti_unit_is_tasklet(self))
         return ABT_SUCCESS; /* a tasklet runs until it ends */
     if (observed && context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
@@ -45,18 +46,6 @@ ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_cont
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave_to(es, self, NULL, after, self);
-}
-
-static ABTI_NOINLINE ABTI_COLD int yield_to_parent_observed(abti_es *es, abti_unit *self, ABT_pool_context context)
-{
-    return yield_to_parent_body(es, self, context, true);
-}
-
-static ABTI_COLD int yield_to_parent_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
-{
-    if (abti_switch_is_slow(es))
-        return yield_to_parent_observed(es, self, context);
-    return yield_to_parent_body(es, self, context, false);
 }
 
 /*
