@@ -150,6 +150,29 @@ static int detached_tasks(int num)
     return wrong;
 }
 
+/* The body of a task runs at once, and its event comes when the maker goes on. */
+static int detached_at_once(int num)
+{
+    int wrong = 0;
+#pragma omp parallel num_threads(num) reduction(+ : wrong)
+    {
+        int x = 0, after = 0;
+        omp_event_handle_t event, *at = NULL;
+#pragma omp task detach(event) if (0) shared(x, at)
+        {
+            x = 1;
+            at = &event;
+        }
+        wrong += x != 1;
+#pragma omp task shared(x, after)
+        after = x;
+        omp_fulfill_event(*at);
+#pragma omp taskwait
+        wrong += after != 1;
+    }
+    return wrong;
+}
+
 static int task_groups(int num)
 {
     int wrong = 0;
@@ -284,6 +307,7 @@ const struct kmp_check kmp_task_checks[] = {
     {"untied tasks", untied_tasks},
     {"dependences", task_dependences},
     {"detached tasks", detached_tasks},
+    {"detached tasks with if(0)", detached_at_once},
     {"task groups with reductions", task_groups},
     {"cancelled task groups", cancelled_groups},
     {"reductions of regions by tasks", modified_reductions},

@@ -450,7 +450,9 @@ void abtomp_task_enter(struct abtomp_member *me, struct abtomp_tasks *own, struc
                        struct abtomp_frame *frame)
 {
     abtomp_debts_pay(me, own);
-    task->is_included = true;
+    task->is_included = !task->has_event;
+    if (task->has_event) /* its event may come later than the end of its body */
+        task_count(me, own, task);
     frame->icvs = me->icvs;
     begin_body(me, own, task, frame, me->running.has_changed);
     if (abtomp_is_observed()) {
@@ -466,10 +468,11 @@ void abtomp_task_leave(struct abtomp_member *me, struct abtomp_tasks *own, const
     bool has_changed = frame->running.has_changed;
     if (abtomp_is_observed())
         abtomp_tool_task_end(me, frame->view, end_status(me, task));
-    (void)end_body(me, own, task, frame, has_changed);
+    bool ends = end_body(me, own, task, frame, has_changed);
     if (has_changed)
         me->icvs = frame->icvs;
-    end_task(me, own, task);
+    if (ends)
+        end_task(me, own, task);
 }
 
 __attribute__((always_inline)) static inline void put_task(struct abtomp_member *me, struct abtomp_tasks *own,
