@@ -114,10 +114,15 @@ static unsigned char work_at(const ident_t *at)
                                        : ompt_work_loop;
 }
 
-static __attribute__((noinline)) void tell_static(const ident_t *at, int endpoint, uint64_t num)
+static __attribute__((noinline)) void tell_static(const ident_t *at, int endpoint, uint64_t num, uint64_t lower,
+                                                  uint64_t own)
 {
-    if (abtomp_is_ready())
-        abtomp_tool_work(abtomp_current, work_at(at), endpoint, num);
+    unsigned char work = work_at(at);
+    if (!abtomp_is_ready())
+        return;
+    abtomp_tool_work(abtomp_current, work, endpoint, num);
+    if (own > 0 && work != ompt_work_distribute)
+        abtomp_tool_chunk(abtomp_current, work == ompt_work_sections, lower, own);
 }
 
 /* What has no iterations begins behind its end: with numbers that each type has. How many there are. */
@@ -145,7 +150,9 @@ static __attribute__((noinline)) void tell_static(const ident_t *at, int endpoin
         (void)gtid;                                                                                                    \
         uint64_t num = divide_##name(kind, is_last, lower, upper, stride, step, chunk);                                \
         if (ABTOMP_NOTE(0))                                                                                            \
-            tell_static(at, ompt_scope_begin, num);                                                                    \
+            tell_static(at, ompt_scope_begin, num, (uint64_t)*lower,                                                   \
+                        count_iterations(step > 0 ? *upper < *lower : *lower < *upper, (uint64_t)*lower,               \
+                                         (uint64_t)*upper, step));                                                     \
     }
 KMP_LOOP_TYPES(STATIC_INIT)
 
@@ -227,7 +234,9 @@ static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t
         *whole_upper = *upper;                                                                                         \
         uint64_t num = divide_##name(kind, &is_last_member, lower, upper, stride, step, chunk);                        \
         if (ABTOMP_NOTE(0))                                                                                            \
-            tell_static(at, ompt_scope_begin, num);                                                                    \
+            tell_static(at, ompt_scope_begin, num, (uint64_t)*lower,                                                   \
+                        count_iterations(step > 0 ? *upper < *lower : *lower < *upper, (uint64_t)*lower,               \
+                                         (uint64_t)*upper, step));                                                     \
         if (is_last)                                                                                                   \
             *is_last = is_last_team && is_last_member;                                                                 \
     }                                                                                                                  \
@@ -302,7 +311,7 @@ void __kmpc_ordered(ident_t *at, int32_t gtid)
 /* A turn is passed when its chunk has ended, and a member leaves a loop when it finds no more iterations. */
 
 KMP_TOLD(end_ordered, abtomp_tool_unlock(abtomp_self()->share, ompt_mutex_ordered))
-KMP_END(for_static_fini, if (ABTOMP_NOTE(0)) tell_static(at, ompt_scope_end, 0))
+KMP_END(for_static_fini, if (ABTOMP_NOTE(0)) tell_static(at, ompt_scope_end, 0, 0, 0))
 KMP_NOTHING(dispatch_fini_4)
 KMP_NOTHING(dispatch_fini_4u)
 KMP_NOTHING(dispatch_fini_8)

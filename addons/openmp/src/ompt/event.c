@@ -199,7 +199,9 @@ static void say_dependences(struct abtomp_view *view, void **list)
         void **object = at[i];
         int use = (int)(uintptr_t)object[1];
         all[i].variable.ptr = object[0];
-        all[i].dependence_type = use > ompt_dependence_type_mutexinoutset ? ompt_dependence_type_inoutset : use;
+        all[i].dependence_type = !object[0]                                 ? ompt_dependence_type_out_all_memory
+                                 : use > ompt_dependence_type_mutexinoutset ? ompt_dependence_type_inoutset
+                                                                            : use;
     }
     RAISE(dependences, &view->data, all, (int)num);
     free(all);

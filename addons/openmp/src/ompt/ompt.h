@@ -40,7 +40,8 @@ enum {
     ompt_dependence_type_mutexinoutset,
     ompt_dependence_type_source,
     ompt_dependence_type_sink,
-    ompt_dependence_type_inoutset
+    ompt_dependence_type_inoutset,
+    ompt_dependence_type_out_all_memory = 34
 };
 
 enum { ompt_set_error, ompt_set_never, ompt_set_impossible, ompt_set_sometimes, ompt_set_always = 5 };
