@@ -65,6 +65,26 @@ def fortran(work, own, source):
     return results
 
 
+def archer(version, suite, work, own, source):
+    """Archer names each race of a program, by its line, and none of one that has none. clang's TSan may not be installed."""
+    headers = next((suite / "package").rglob("omp.h")).parent
+    made = subprocess.run([f"clang-{version}", "-g", "-O1", "-fopenmp", "-fsanitize=thread", "-idirafter", headers, f"-L{suite / 'link'}",
+                           source, "-o", work / "races"], check=False, capture_output=True)
+    if made.returncode != 0:
+        return {f"llvm-{version}/archer": dejagnu.SKIP}
+    tool = dict(own, OMP_TOOL_LIBRARIES=next((suite / "package").rglob("libarcher.so")),
+                TSAN_OPTIONS="ignore_noninstrumented_modules=1")
+    results = {}
+    for which in range(4):
+        ended = subprocess.run(["setarch", "-R", work / "races", str(which)], env=tool, timeout=300, check=False, text=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        lines = source.read_text().splitlines()
+        named = {lines[int(line) - 1] for line in re.findall(r"SUMMARY: .*races\.c:(\d+)", ended.stderr)}
+        right = ended.returncode == 0 if which == 0 else named and all(f"race {which} " in line for line in named)
+        results[f"llvm-{version}/archer/{which}"] = dejagnu.PASS if right else f"exit {ended.returncode}, {named or 'none named'}"
+    return results
+
+
 def run(version, own, given):
     """What each test ends with, by its name. clang of that version and its FileCheck are installed."""
     suite = apt.suite(f"openmp/llvm-{version}", functools.partial(load, version))
@@ -77,7 +97,7 @@ def run(version, own, given):
     subprocess.run([*lit(work), f"-j{given.jobs}", "--filter", given.filter or ".", work],
                    env=own, check=False, stdout=subprocess.DEVNULL)
     found = json.loads((work / "results.json").read_text())["tests"]
-    results = fortran(work, own, given.programs)
+    results = fortran(work, own, given.programs) | archer(version, suite, work, own, given.programs.with_name("races.c"))
     for each in found:
         if each["code"] != "EXCLUDED":
             name = re.sub(".* :: ", "", each["name"])
