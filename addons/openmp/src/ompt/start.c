@@ -119,26 +119,23 @@ static ompt_start_tool_result_t *ask_library(void *library)
     ompt_start_tool_result_t *(*start)(unsigned, const char *);
     void *found = dlsym(library, "ompt_start_tool");
     if (!found) {
-        tell_user(library ? "Failed: %s\n" : "Failed.\n", dlerror());
+        tell_user("no function ompt_start_tool\n");
         return NULL;
     }
     memcpy(&start, &found, sizeof(start));
     ompt_start_tool_result_t *result = start(OMP_VERSION, "libabtomp");
-    tell_user(result    ? "Success.\n"
-              : library ? "Found but not using the OMPT interface.\nContinuing search...\n"
-                        : "Failed.\n");
+    tell_user(result ? "a tool\n" : "a tool that does not want to look\n");
     return result;
 }
 
 static ompt_start_tool_result_t *open_library(const char *name)
 {
-    tell_user("Opening %s... ", name);
+    tell_user("libabtomp: %s: ", name);
     void *library = dlopen(name, RTLD_LAZY);
     if (!library) {
-        tell_user("Failed: %s\n", dlerror());
+        tell_user("not opened, %s\n", dlerror());
         return NULL;
     }
-    tell_user("Success.\nSearching for ompt_start_tool in %s... ", name);
     ompt_start_tool_result_t *found = ask_library(library);
     if (!found)
         (void)dlclose(library);
@@ -149,20 +146,16 @@ static ompt_start_tool_result_t *open_library(const char *name)
 static ompt_start_tool_result_t *ask_libraries(const char *list)
 {
     ompt_start_tool_result_t *found = NULL;
-    tell_user(list ? "Searching tool libraries...\nOMP_TOOL_LIBRARIES = %s\n" : "No OMP_TOOL_LIBRARIES defined.\n",
-              list);
     char *names = abtomp_must_have(strdup(list ? list : "")), *rest = NULL;
     for (char *name = strtok_r(names, ":", &rest); name && !found; name = strtok_r(NULL, ":", &rest))
         found = open_library(name);
     free(names);
-    if (!found)
-        tell_user("...searching tool libraries failed.\n");
     return found;
 }
 
 static ompt_start_tool_result_t *find_tool(void)
 {
-    tell_user("Search for OMP tool in current address space... ");
+    tell_user("libabtomp: the program and its libraries: ");
     ompt_start_tool_result_t *found = ask_library(RTLD_DEFAULT);
     return found ? found : ask_libraries(getenv("OMP_TOOL_LIBRARIES"));
 }
@@ -171,10 +164,8 @@ void abtomp_tool_start(bool is_allowed, void (*how_to_finish)(void))
 {
     finish = how_to_finish;
     open_told();
-    tell_user("----- START LOGGING OF TOOL REGISTRATION -----\n");
     ompt_start_tool_result_t *found = is_allowed ? find_tool() : NULL;
-    tell_user(found ? "Tool was started and is using the OMPT interface.\n" : "No OMP tool loaded.\n");
-    tell_user("----- END LOGGING OF TOOL REGISTRATION -----\n");
+    tell_user(found ? "libabtomp: the tool is started\n" : "libabtomp: there is no tool\n");
     close_told();
     bool looks = found && found->initialize(look_up, 0, &found->tool) != 0;
     /* release: pairs with the exchange in abtomp_tool_finish */
