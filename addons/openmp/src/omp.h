@@ -361,6 +361,9 @@ static inline struct abtomp_member *abtomp_self(void)
     return ABTOMP_LIKELY(me != NULL) ? me : abtomp_root();
 }
 
+/* The same; the function that has this is noted. */
+#define ABTOMP_CALLER(kind) ((void)ABTOMP_NOTE(kind), abtomp_self())
+
 /* Reads the environment, once. What needs abtomp_env but no member calls this first. */
 void abtomp_start(void);
 
@@ -504,6 +507,12 @@ static inline void abtomp_mutex_unlock(_Atomic(uint32_t) *mutex)
 /* Takes, or leaves, a mutex of the program as a tool that may look sees it: it is of that kind, ompt_mutex_*. */
 void abtomp_view_lock(void *mutex, int kind);
 void abtomp_view_unlock(void *mutex, int kind);
+
+/* The same, of who does not know whether one may; the function that has this is noted. */
+#define ABTOMP_LOCK(mutex, kind)                                                                                       \
+    (ABTOMP_NOTE(0) ? abtomp_view_lock(mutex, kind) : abtomp_users_lock((_Atomic(uint32_t) *)(void *)(mutex)))
+#define ABTOMP_UNLOCK(mutex, kind)                                                                                     \
+    (ABTOMP_NOTE(0) ? abtomp_view_unlock(mutex, kind) : abtomp_mutex_unlock((_Atomic(uint32_t) *)(void *)(mutex)))
 
 /* -- barrier.c -- */
 

@@ -46,20 +46,22 @@ void abtomp_view_unlock(void *mutex, int kind)
 
 /* ---- Simple ------------------------------------------------------------------------------------------------------ */
 
-void omp_init_lock(void *lock)
+static inline __attribute__((always_inline)) void init_lock(void *lock, int hint)
 {
     /* relaxed: nobody else uses the lock yet */
     atomic_store_explicit((_Atomic(uint32_t) *)lock, 0, memory_order_relaxed);
     if (ABTOMP_NOTED(0))
-        abtomp_tool_lock_init(lock, ompt_mutex_lock, 0);
+        abtomp_tool_lock_init(lock, ompt_mutex_lock, (unsigned)hint);
+}
+
+void omp_init_lock(void *lock)
+{
+    init_lock(lock, 0);
 }
 
 void omp_init_lock_with_hint(void *lock, int hint)
 {
-    /* relaxed: as in omp_init_lock */
-    atomic_store_explicit((_Atomic(uint32_t) *)lock, 0, memory_order_relaxed);
-    if (ABTOMP_NOTED(0))
-        abtomp_tool_lock_init(lock, ompt_mutex_lock, (unsigned)hint);
+    init_lock(lock, hint);
 }
 
 void omp_destroy_lock(void *lock)
@@ -70,18 +72,12 @@ void omp_destroy_lock(void *lock)
 
 void omp_set_lock(void *lock)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_lock(lock, ompt_mutex_lock);
-    else
-        abtomp_users_lock(lock);
+    ABTOMP_LOCK(lock, ompt_mutex_lock);
 }
 
 void omp_unset_lock(void *lock)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_unlock(lock, ompt_mutex_lock);
-    else
-        abtomp_mutex_unlock(lock);
+    ABTOMP_UNLOCK(lock, ompt_mutex_lock);
 }
 
 static bool try_lock(void *lock)
@@ -128,42 +124,32 @@ static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
             continue;
         abtomp_pause_at(&lock->owner, owner | WAITED_FOR, num);
     }
+    lock->count = 1;
 }
 
-void omp_init_nest_lock(void *arg)
+static inline __attribute__((always_inline)) void init_nest_lock(struct nest_lock *lock, int hint)
 {
-    struct nest_lock *lock = arg;
     /* relaxed: nobody else uses the lock yet */
-    atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
-    lock->count = 0;
-    if (ABTOMP_NOTED(0))
-        abtomp_tool_lock_init(lock, ompt_mutex_nest_lock, 0);
-}
-
-void omp_init_nest_lock_with_hint(void *arg, int hint)
-{
-    struct nest_lock *lock = arg;
-    /* relaxed: as in omp_init_nest_lock */
     atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
     lock->count = 0;
     if (ABTOMP_NOTED(0))
         abtomp_tool_lock_init(lock, ompt_mutex_nest_lock, (unsigned)hint);
 }
 
+void omp_init_nest_lock(void *lock)
+{
+    init_nest_lock(lock, 0);
+}
+
+void omp_init_nest_lock_with_hint(void *lock, int hint)
+{
+    init_nest_lock(lock, hint);
+}
+
 void omp_destroy_nest_lock(void *lock)
 {
     if (ABTOMP_NOTED(0))
         abtomp_tool_lock_destroy(lock, ompt_mutex_nest_lock);
-}
-
-static bool take_nest_lock(void *arg)
-{
-    struct nest_lock *lock = arg;
-    uint32_t mine = abtomp_number(abtomp_self());
-    if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
-        nest_lock_slow(lock, mine);
-    lock->count++;
-    return true;
 }
 
 static bool try_to_nest(void *arg)
@@ -176,13 +162,20 @@ static bool try_to_nest(void *arg)
     return true;
 }
 
+static bool take_nest_lock(void *lock)
+{
+    if (!try_to_nest(lock))
+        nest_lock_slow(lock, abtomp_number(abtomp_current));
+    return true;
+}
+
 /* Of a lock that the caller owns already a tool sees another event. */
 static bool take_viewed(struct nest_lock *lock, int kind, bool (*take)(void *lock))
 {
     if (!is_mine(lock, abtomp_number(abtomp_self())))
         return abtomp_tool_lock(lock, kind, take);
     abtomp_tool_acquire(lock, kind);
-    lock->count++;
+    (void)take(lock);
     abtomp_tool_nest(lock, ompt_scope_begin);
     return true;
 }

@@ -72,9 +72,9 @@ static bool next_ordered(struct abtomp_member *me, uint64_t *from, uint64_t *to)
     return next_part(me, from, to);
 }
 
-static bool start_loop(struct abtomp_loop loop, uint64_t *from, uint64_t *to, uintptr_t *reductions, void **memory)
+static bool start_loop(struct abtomp_member *me, struct abtomp_loop loop, uint64_t *from, uint64_t *to,
+                       uintptr_t *reductions, void **memory)
 {
-    struct abtomp_member *me = abtomp_self();
     abtomp_loop_enter(me, &loop, reductions, memory);
     if (!from)
         return true;
@@ -98,26 +98,25 @@ static inline uint64_t *ull_part(ull *at)
 #define START(name, kind, wrap)                                                                                        \
     bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long *from, long *to)                   \
     {                                                                                                                  \
-        (void)ABTOMP_NOTE(0);                                                                                          \
-        return start_loop(wrap(signed_loop(start, end, step, kind, chunk)), part_at(from), part_at(to), NULL, NULL);   \
+        return start_loop(ABTOMP_CALLER(0), wrap(signed_loop(start, end, step, kind, chunk)), part_at(from),           \
+                          part_at(to), NULL, NULL);                                                                    \
     }                                                                                                                  \
     bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)         \
     {                                                                                                                  \
-        (void)ABTOMP_NOTE(0);                                                                                          \
-        return start_loop(wrap(ull_loop(is_up, start, end, step, kind, chunk)), ull_part(from), ull_part(to), NULL,    \
-                          NULL);                                                                                       \
+        return start_loop(ABTOMP_CALLER(0), wrap(ull_loop(is_up, start, end, step, kind, chunk)), ull_part(from),      \
+                          ull_part(to), NULL, NULL);                                                                   \
     }
 
 #define START_RUNTIME(name, kind, wrap)                                                                                \
     bool GOMP_loop_##name##_start(long start, long end, long step, long *from, long *to)                               \
     {                                                                                                                  \
-        (void)ABTOMP_NOTE(0);                                                                                          \
-        return start_loop(wrap(signed_loop(start, end, step, kind, 0)), part_at(from), part_at(to), NULL, NULL);       \
+        return start_loop(ABTOMP_CALLER(0), wrap(signed_loop(start, end, step, kind, 0)), part_at(from), part_at(to),  \
+                          NULL, NULL);                                                                                 \
     }                                                                                                                  \
     bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull *from, ull *to)                    \
     {                                                                                                                  \
-        (void)ABTOMP_NOTE(0);                                                                                          \
-        return start_loop(wrap(ull_loop(is_up, start, end, step, kind, 0)), ull_part(from), ull_part(to), NULL, NULL); \
+        return start_loop(ABTOMP_CALLER(0), wrap(ull_loop(is_up, start, end, step, kind, 0)), ull_part(from),          \
+                          ull_part(to), NULL, NULL);                                                                   \
     }
 
 START(static, ABTOMP_STATIC, )
@@ -136,13 +135,13 @@ START_RUNTIME(ordered_runtime, ABTOMP_RUNTIME, make_ordered)
 #define START_DOACROSS(name, kind)                                                                                     \
     bool GOMP_loop_doacross_##name##_start(unsigned num, long *counts, long chunk, long *from, long *to)               \
     {                                                                                                                  \
-        (void)ABTOMP_NOTE(0);                                                                                          \
-        return start_loop(doacross_loop(num, counts, kind, (uint64_t)chunk), part_at(from), part_at(to), NULL, NULL);  \
+        return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, kind, (uint64_t)chunk), part_at(from),          \
+                          part_at(to), NULL, NULL);                                                                    \
     }                                                                                                                  \
     bool GOMP_loop_ull_doacross_##name##_start(unsigned num, ull *counts, ull chunk, ull *from, ull *to)               \
     {                                                                                                                  \
-        (void)ABTOMP_NOTE(0);                                                                                          \
-        return start_loop(doacross_loop(num, counts, kind, chunk), ull_part(from), ull_part(to), NULL, NULL);          \
+        return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, kind, chunk), ull_part(from), ull_part(to),     \
+                          NULL, NULL);                                                                                 \
     }
 
 START_DOACROSS(static, ABTOMP_STATIC)
@@ -151,14 +150,14 @@ START_DOACROSS(guided, ABTOMP_GUIDED)
 
 bool GOMP_loop_doacross_runtime_start(unsigned num, long *counts, long *from, long *to)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(doacross_loop(num, counts, ABTOMP_RUNTIME, 0), part_at(from), part_at(to), NULL, NULL);
+    return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, ABTOMP_RUNTIME, 0), part_at(from), part_at(to), NULL,
+                      NULL);
 }
 
 bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, ull *to)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(doacross_loop(num, counts, ABTOMP_RUNTIME, 0), ull_part(from), ull_part(to), NULL, NULL);
+    return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, ABTOMP_RUNTIME, 0), ull_part(from), ull_part(to),
+                      NULL, NULL);
 }
 
 /* -- Starts of any kind, with reductions of tasks and memory for all -- */
@@ -166,49 +165,43 @@ bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, 
 bool GOMP_loop_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
                      uintptr_t *reductions, void **memory)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(signed_loop(start, end, step, (unsigned)kind, chunk), part_at(from), part_at(to), reductions,
-                      memory);
+    return start_loop(ABTOMP_CALLER(0), signed_loop(start, end, step, (unsigned)kind, chunk), part_at(from),
+                      part_at(to), reductions, memory);
 }
 
 bool GOMP_loop_ull_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
                          uintptr_t *reductions, void **memory)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(ull_loop(is_up, start, end, step, (unsigned)kind, chunk), ull_part(from), ull_part(to),
-                      reductions, memory);
+    return start_loop(ABTOMP_CALLER(0), ull_loop(is_up, start, end, step, (unsigned)kind, chunk), ull_part(from),
+                      ull_part(to), reductions, memory);
 }
 
 bool GOMP_loop_ordered_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
                              uintptr_t *reductions, void **memory)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(make_ordered(signed_loop(start, end, step, (unsigned)kind, chunk)), part_at(from), part_at(to),
-                      reductions, memory);
+    return start_loop(ABTOMP_CALLER(0), make_ordered(signed_loop(start, end, step, (unsigned)kind, chunk)),
+                      part_at(from), part_at(to), reductions, memory);
 }
 
 bool GOMP_loop_ull_ordered_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
                                  uintptr_t *reductions, void **memory)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(make_ordered(ull_loop(is_up, start, end, step, (unsigned)kind, chunk)), ull_part(from),
-                      ull_part(to), reductions, memory);
+    return start_loop(ABTOMP_CALLER(0), make_ordered(ull_loop(is_up, start, end, step, (unsigned)kind, chunk)),
+                      ull_part(from), ull_part(to), reductions, memory);
 }
 
 bool GOMP_loop_doacross_start(unsigned num, long *counts, long kind, long chunk, long *from, long *to,
                               uintptr_t *reductions, void **memory)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(doacross_loop(num, counts, (unsigned)kind, (uint64_t)chunk), part_at(from), part_at(to),
-                      reductions, memory);
+    return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, (unsigned)kind, (uint64_t)chunk), part_at(from),
+                      part_at(to), reductions, memory);
 }
 
 bool GOMP_loop_ull_doacross_start(unsigned num, ull *counts, long kind, ull chunk, ull *from, ull *to,
                                   uintptr_t *reductions, void **memory)
 {
-    (void)ABTOMP_NOTE(0);
-    return start_loop(doacross_loop(num, counts, (unsigned)kind, chunk), ull_part(from), ull_part(to), reductions,
-                      memory);
+    return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, (unsigned)kind, chunk), ull_part(from), ull_part(to),
+                      reductions, memory);
 }
 
 /* -- The next part: the loop knows its kind -- */
@@ -240,8 +233,7 @@ NEXT(ordered_runtime, next_ordered)
 
 void GOMP_ordered_start(void)
 {
-    (void)ABTOMP_NOTE(0);
-    abtomp_ordered_await(abtomp_self());
+    abtomp_ordered_await(ABTOMP_CALLER(0));
 }
 
 /* The turn is passed when the chunk has ended. */
@@ -285,29 +277,28 @@ void GOMP_doacross_ull_wait(ull first, ...)
     AWAIT(first, ull);
 }
 
-/* -- The end -- */
+/* -- The end, of sections as well -- */
 
-void GOMP_loop_end_nowait(void)
-{
-    (void)ABTOMP_NOTE(0);
-    abtomp_share_leave(abtomp_self());
-}
+#define END(name)                                                                                                      \
+    void GOMP_##name##_end_nowait(void)                                                                                \
+    {                                                                                                                  \
+        abtomp_share_leave(ABTOMP_CALLER(0));                                                                          \
+    }                                                                                                                  \
+    void GOMP_##name##_end(void)                                                                                       \
+    {                                                                                                                  \
+        struct abtomp_member *me = ABTOMP_CALLER(ompt_sync_region_barrier_implicit_workshare);                         \
+        abtomp_share_leave(me);                                                                                        \
+        abtomp_barrier(me);                                                                                            \
+    }                                                                                                                  \
+    bool GOMP_##name##_end_cancel(void)                                                                                \
+    {                                                                                                                  \
+        struct abtomp_member *me = ABTOMP_CALLER(ompt_sync_region_barrier_implicit_workshare);                         \
+        abtomp_share_leave(me);                                                                                        \
+        return abtomp_barrier_cancel(me);                                                                              \
+    }
 
-void GOMP_loop_end(void)
-{
-    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
-    struct abtomp_member *me = abtomp_self();
-    abtomp_share_leave(me);
-    abtomp_barrier(me);
-}
-
-bool GOMP_loop_end_cancel(void)
-{
-    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
-    struct abtomp_member *me = abtomp_self();
-    abtomp_share_leave(me);
-    return abtomp_barrier_cancel(me);
-}
+END(loop)
+END(sections)
 
 /* -- Regions that are a loop -- */
 

@@ -39,8 +39,7 @@ void GOMP_parallel_end(void)
 
 void GOMP_barrier(void)
 {
-    (void)ABTOMP_NOTE(ompt_sync_region_barrier_explicit);
-    abtomp_barrier(abtomp_self());
+    abtomp_barrier(ABTOMP_CALLER(ompt_sync_region_barrier_explicit));
 }
 
 /* -- Cancellation -- */
@@ -54,21 +53,18 @@ static enum abtomp_cancellable read_which(int which)
 
 bool GOMP_cancellation_point(int which)
 {
-    (void)ABTOMP_NOTE(which & 4 ? ompt_cancel_sections : ompt_cancel_loop);
-    return abtomp_is_cancelled(abtomp_self(), read_which(which));
+    return abtomp_is_cancelled(ABTOMP_CALLER(which & 4 ? ompt_cancel_sections : ompt_cancel_loop), read_which(which));
 }
 
 bool GOMP_cancel(int which, bool is_wanted)
 {
-    (void)ABTOMP_NOTE(which & 4 ? ompt_cancel_sections : ompt_cancel_loop);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(which & 4 ? ompt_cancel_sections : ompt_cancel_loop);
     return is_wanted ? abtomp_cancel(me, read_which(which)) : abtomp_is_cancelled(me, read_which(which));
 }
 
 bool GOMP_barrier_cancel(void)
 {
-    (void)ABTOMP_NOTE(ompt_sync_region_barrier_explicit);
-    return abtomp_barrier_cancel(abtomp_self());
+    return abtomp_barrier_cancel(ABTOMP_CALLER(ompt_sync_region_barrier_explicit));
 }
 
 /* -- Mutual exclusion: critical, and atomic where the processor has no instruction for it -- */
@@ -77,51 +73,33 @@ static _Atomic(uint32_t) unnamed, fallback;
 
 void GOMP_critical_start(void)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_lock(&unnamed, ompt_mutex_critical);
-    else
-        abtomp_users_lock(&unnamed);
+    ABTOMP_LOCK(&unnamed, ompt_mutex_critical);
 }
 
 void GOMP_critical_end(void)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_unlock(&unnamed, ompt_mutex_critical);
-    else
-        abtomp_mutex_unlock(&unnamed);
+    ABTOMP_UNLOCK(&unnamed, ompt_mutex_critical);
 }
 
 /* The compiler makes a word of the size of a pointer for each name: its first half is the mutex. */
 void GOMP_critical_name_start(void **name)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_lock(name, ompt_mutex_critical);
-    else
-        abtomp_users_lock((_Atomic(uint32_t) *)(void *)name);
+    ABTOMP_LOCK(name, ompt_mutex_critical);
 }
 
 void GOMP_critical_name_end(void **name)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_unlock(name, ompt_mutex_critical);
-    else
-        abtomp_mutex_unlock((_Atomic(uint32_t) *)(void *)name);
+    ABTOMP_UNLOCK(name, ompt_mutex_critical);
 }
 
 void GOMP_atomic_start(void)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_lock(&fallback, ompt_mutex_atomic);
-    else
-        abtomp_mutex_lock(&fallback);
+    ABTOMP_LOCK(&fallback, ompt_mutex_atomic);
 }
 
 void GOMP_atomic_end(void)
 {
-    if (ABTOMP_NOTE(0))
-        abtomp_view_unlock(&fallback, ompt_mutex_atomic);
-    else
-        abtomp_mutex_unlock(&fallback);
+    ABTOMP_UNLOCK(&fallback, ompt_mutex_atomic);
 }
 
 /* -- What compilers make of the clause and the directive `allocate`, and of the directive `error` -- */

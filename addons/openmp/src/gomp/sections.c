@@ -43,28 +43,6 @@ unsigned GOMP_sections_next(void)
     return next_section(abtomp_self());
 }
 
-void GOMP_sections_end_nowait(void)
-{
-    (void)ABTOMP_NOTE(0);
-    abtomp_share_leave(abtomp_self());
-}
-
-void GOMP_sections_end(void)
-{
-    struct abtomp_member *me = abtomp_self();
-    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
-    abtomp_share_leave(me);
-    abtomp_barrier(me);
-}
-
-bool GOMP_sections_end_cancel(void)
-{
-    struct abtomp_member *me = abtomp_self();
-    (void)ABTOMP_NOTE(ompt_sync_region_barrier_implicit_workshare);
-    abtomp_share_leave(me);
-    return abtomp_barrier_cancel(me);
-}
-
 void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned num, unsigned count, unsigned flags)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
@@ -82,8 +60,7 @@ void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, 
 /* Only reductions of tasks need a function here. */
 void GOMP_scope_start(uintptr_t *reductions)
 {
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     struct abtomp_loop loop = sections_loop(0);
     loop.work = ompt_work_scope;
     abtomp_loop_enter(me, &loop, reductions, NULL);
@@ -94,15 +71,13 @@ void GOMP_scope_start(uintptr_t *reductions)
 
 bool GOMP_single_start(void)
 {
-    (void)ABTOMP_NOTE(0);
-    return abtomp_single(abtomp_self());
+    return abtomp_single(ABTOMP_CALLER(0));
 }
 
 /* With copyprivate the others wait for what the first one hands out. Another barrier follows. */
 void *GOMP_single_copy_start(void)
 {
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     if (abtomp_single(me))
         return NULL;
     abtomp_barrier(me);
@@ -111,8 +86,7 @@ void *GOMP_single_copy_start(void)
 
 void GOMP_single_copy_end(void *data)
 {
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     me->team->copied = data;
     abtomp_barrier(me);
 }

@@ -9,8 +9,7 @@
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
                unsigned flags, void **depend, int priority, void *detach)
 {
-    (void)ABTOMP_NOTE(0);
-    abtomp_task(abtomp_self(), fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
+    abtomp_task(ABTOMP_CALLER(0), fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
 }
 
 void GOMP_taskwait(void)
@@ -21,14 +20,12 @@ void GOMP_taskwait(void)
 
 void GOMP_taskwait_depend(void **depend)
 {
-    (void)ABTOMP_NOTE(0);
-    abtomp_taskwait_depend(abtomp_self(), depend, false);
+    abtomp_taskwait_depend(ABTOMP_CALLER(0), depend, false);
 }
 
 void GOMP_taskwait_depend_nowait(void **depend)
 {
-    (void)ABTOMP_NOTE(0);
-    abtomp_taskwait_depend(abtomp_self(), depend, true);
+    abtomp_taskwait_depend(ABTOMP_CALLER(0), depend, true);
 }
 
 void GOMP_taskyield(void)
@@ -72,14 +69,12 @@ void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void
 
 void GOMP_taskgroup_start(void)
 {
-    (void)ABTOMP_NOTE(0);
-    abtomp_group_begin(abtomp_self(), NULL);
+    abtomp_group_begin(ABTOMP_CALLER(0), NULL);
 }
 
 void GOMP_taskgroup_end(void)
 {
-    (void)ABTOMP_NOTE(0);
-    abtomp_group_await(abtomp_self());
+    abtomp_group_await(ABTOMP_CALLER(0));
 }
 
 void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
