@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "export.h"
+#include <stdlib.h>
+#include "omp.h"
 
 /* Where in the source. */
 typedef struct ident {
@@ -270,6 +271,24 @@ ABTOMP_API void __kmpc_taskloop_5(ident_t *, int32_t gtid, struct kmp_task *, in
                                   int32_t is_strict, void *copy);
 ABTOMP_API void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data);
 ABTOMP_API void *__kmpc_taskred_modifier_init(ident_t *, int32_t gtid, int32_t is_loop, int32_t num, void *data);
+
+/* Memory for a variable of the program, of any alignment that it may need. */
+static inline void *kmp_alloc(size_t size)
+{
+    return abtomp_must_have(aligned_alloc(64, (size + 64) & ~(size_t)63));
+}
+
+/* A function that teams and tasks run, call(data), and the same with a frame that a tool knows: run_viewed. */
+#define KMP_RUN(name, call)                                                                                            \
+    static void name(void *data)                                                                                       \
+    {                                                                                                                  \
+        call(data);                                                                                                    \
+    }                                                                                                                  \
+    static void run_viewed(void *data)                                                                                 \
+    {                                                                                                                  \
+        abtomp_current->view->frame.exit_frame.ptr = __builtin_frame_address(0);                                       \
+        call(data);                                                                                                    \
+    }
 
 /* The end of a construct at which there is nothing to do, but perhaps to tell tools. */
 #define KMP_END(name, told)                                                                                            \

@@ -302,8 +302,7 @@ void __kmpc_ordered(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(0);
-    abtomp_ordered_await(abtomp_self());
+    abtomp_ordered_await(ABTOMP_CALLER(0));
 }
 
 /* -- Ends at which there is nothing to do -- */

@@ -26,7 +26,7 @@ void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data)
     size_t size = (size_t)num * sizeof(lazy->of[0]);
     lazy->num = num;
     lazy->members = members;
-    lazy->of = memcpy(abtomp_must_have(malloc(size > 0 ? size : 1)), data, size);
+    lazy->of = memcpy(kmp_alloc(size), data, size);
     if (!me->group)
         abtomp_group_begin(me, NULL);
     me->group->lazy = lazy;
@@ -78,7 +78,7 @@ static void *get_copy(struct abtomp_lazy *lazy, int member, int32_t which)
     char *copy = copy_at(lazy, member, which);
     if (copy)
         return copy;
-    copy = abtomp_must_have(aligned_alloc(64, (of->size + 64) & ~(size_t)63));
+    copy = kmp_alloc(of->size);
     memset(copy, 0, of->size);
     if (of->init)
         of->init(copy, of->original);
@@ -120,16 +120,14 @@ void __kmpc_taskgroup(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(0);
-    abtomp_group_begin(abtomp_self(), NULL);
+    abtomp_group_begin(ABTOMP_CALLER(0), NULL);
 }
 
 void __kmpc_end_taskgroup(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     struct abtomp_lazy *lazy = me->group ? me->group->lazy : NULL;
     abtomp_group_await(me);
     if (lazy)

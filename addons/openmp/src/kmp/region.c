@@ -64,17 +64,7 @@ static inline void call_function(const struct call *call)
         ((void (*)(int32_t *, int32_t *, P256))call->fn)(&number, &bound, A256(0));
 }
 
-static void run_call(void *data)
-{
-    call_function(data);
-}
-
-/* The same with a frame that a tool knows. */
-static void run_viewed(void *data)
-{
-    abtomp_current->view->frame.exit_frame.ptr = __builtin_frame_address(0);
-    call_function(data);
-}
+KMP_RUN(run_call, call_function)
 
 static inline void (*runner(void))(void *)
 {
@@ -223,24 +213,26 @@ int32_t __kmpc_ok_to_fork(ident_t *at)
     return 1;
 }
 
-int32_t __kmpc_masked(ident_t *at, int32_t gtid, int32_t filter)
+static inline __attribute__((always_inline)) int32_t begin_masked(int32_t filter)
 {
-    (void)at;
-    (void)gtid;
     const struct abtomp_member *me = abtomp_self();
     if (me->num == filter && ABTOMP_NOTED(0))
         abtomp_tool_masked(abtomp_self(), ompt_scope_begin);
     return me->num == filter;
 }
 
+int32_t __kmpc_masked(ident_t *at, int32_t gtid, int32_t filter)
+{
+    (void)at;
+    (void)gtid;
+    return begin_masked(filter);
+}
+
 int32_t __kmpc_master(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
-    const struct abtomp_member *me = abtomp_self();
-    if (me->num == 0 && ABTOMP_NOTED(0))
-        abtomp_tool_masked(abtomp_self(), ompt_scope_begin);
-    return me->num == 0;
+    return begin_masked(0);
 }
 
 /* -- Barriers and cancellation -- */
@@ -308,8 +300,7 @@ int32_t __kmpc_cancel(ident_t *at, int32_t gtid, int32_t kind)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections);
-    return abtomp_cancel(abtomp_self(), cancel_kind(kind));
+    return abtomp_cancel(ABTOMP_CALLER(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections), cancel_kind(kind));
 }
 
 int kmp_get_cancellation_status(int kind)
@@ -321,8 +312,7 @@ int32_t __kmpc_cancellationpoint(ident_t *at, int32_t gtid, int32_t kind)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections);
-    return abtomp_is_cancelled(abtomp_self(), cancel_kind(kind));
+    return abtomp_is_cancelled(ABTOMP_CALLER(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections), cancel_kind(kind));
 }
 
 /* -- Critical and reductions: of the 32 bytes of a name the first four are the mutex -- */
@@ -331,10 +321,7 @@ void __kmpc_critical(ident_t *at, int32_t gtid, void *name)
 {
     (void)at;
     (void)gtid;
-    if (ABTOMP_NOTE(0))
-        abtomp_view_lock(name, ompt_mutex_critical);
-    else
-        abtomp_users_lock(name);
+    ABTOMP_LOCK(name, ompt_mutex_critical);
 }
 
 void __kmpc_critical_with_hint(ident_t *at, int32_t gtid, void *name, uint32_t hint)
@@ -347,10 +334,7 @@ void __kmpc_end_critical(ident_t *at, int32_t gtid, void *name)
 {
     (void)at;
     (void)gtid;
-    if (ABTOMP_NOTE(0))
-        abtomp_view_unlock(name, ompt_mutex_critical);
-    else
-        abtomp_mutex_unlock(name);
+    ABTOMP_UNLOCK(name, ompt_mutex_critical);
 }
 
 /* Each member adds its own part: that is what the answer 1 says. Functions without a name have one for all. */
@@ -398,8 +382,7 @@ int32_t __kmpc_single(ident_t *at, int32_t gtid)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(0);
-    return abtomp_single(abtomp_self());
+    return abtomp_single(ABTOMP_CALLER(0));
 }
 
 /* The member that ran the construct hands out where its values are. It keeps them until all have copied them. */
@@ -409,8 +392,7 @@ void __kmpc_copyprivate(ident_t *at, int32_t gtid, size_t size, void *data, void
     (void)at;
     (void)gtid;
     (void)size;
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     if (is_single)
         me->team->copied = data;
     abtomp_barrier(me);
@@ -424,8 +406,7 @@ void *__kmpc_copyprivate_light(ident_t *at, int32_t gtid, void *data)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     if (data)
         me->team->copied = data;
     abtomp_barrier(me);

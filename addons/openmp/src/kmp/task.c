@@ -47,17 +47,7 @@ static inline void call_routine(struct made *made)
     destroy_data(&made->program, made->flags);
 }
 
-static void run_made(void *data)
-{
-    call_routine(data);
-}
-
-/* The same with a frame that a tool knows. */
-static void run_viewed(void *data)
-{
-    abtomp_current->view->frame.exit_frame.ptr = __builtin_frame_address(0);
-    call_routine(data);
-}
+KMP_RUN(run_made, call_routine)
 
 /* A task that a tool looks at. */
 static __attribute__((noinline)) void view_made(struct made *made, int32_t flags)
@@ -185,8 +175,7 @@ int32_t __kmpc_omp_task(ident_t *at, int32_t gtid, struct kmp_task *task)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     struct made *made = made_of(task);
     if (ABTOMP_UNLIKELY(own->task == &made->task))
@@ -206,8 +195,7 @@ void __kmpc_omp_task_begin_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
 {
     (void)at;
     (void)gtid;
-    (void)ABTOMP_NOTE(0);
-    struct abtomp_member *me = abtomp_self();
+    struct abtomp_member *me = ABTOMP_CALLER(0);
     struct made *made = made_of(task);
     made->frame = abtomp_must_have(malloc(sizeof(*made->frame)));
     abtomp_task_enter(me, abtomp_tasks_of(me), &made->task, made->frame);

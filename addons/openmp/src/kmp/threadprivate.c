@@ -88,7 +88,7 @@ static const struct variable *use_variable(const void *data, size_t size)
     struct variable *variable = find_variable_locked(data);
     if (!variable->image) {
         variable->size = size;
-        variable->image = memcpy(abtomp_must_have(malloc(size > 0 ? size : 1)), data, size);
+        variable->image = memcpy(kmp_alloc(size), data, size);
     }
     abtomp_mutex_unlock(&lock);
     return variable;
@@ -96,7 +96,7 @@ static const struct variable *use_variable(const void *data, size_t size)
 
 static void *make_data(const struct variable *variable, void *data, size_t size)
 {
-    void *made = abtomp_must_have(aligned_alloc(64, (size + 64) & ~(size_t)63));
+    void *made = kmp_alloc(size);
     if (variable->construct)
         (void)variable->construct(made);
     else if (variable->copy)
