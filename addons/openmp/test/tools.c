@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <libgen.h>
 #include <omp.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include "tap.h"
 #include "watchdog.h"
 
-enum { MEMBERS = 3, TASKS = 20, NUM_EVENTS = 38, ITERATIONS = 30 };
+enum { MEMBERS = 3, TASKS = 20, EVENTS = 100, NUM_EVENTS = 38, ITERATIONS = 30 };
 
 static bool looks = true; /* the program wants to be a tool */
 static ompt_function_lookup_t find;
@@ -102,7 +103,8 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
     (void)next;
     by_status[status]++;
-    num_tasks_wrong += status == ompt_task_complete && prior->value != 2 && prior->value != 3;
+    bool is_of_event = status == ompt_task_early_fulfill || status == ompt_task_late_fulfill;
+    num_tasks_wrong += (status == ompt_task_complete || is_of_event) && prior->value != 2 && prior->value != 3;
 }
 
 static void on_dependences(ompt_data_t *task, const ompt_dependence_t *list, int num)
@@ -267,6 +269,32 @@ static void test_tasks(void)
     is_int(by_work[ompt_work_single_other], 2 * (MEMBERS - 1), "and the others");
 }
 
+/* The event comes from another member, before the body ends or after. Then the task's memory is freed at once. */
+static void test_events(void)
+{
+    _Atomic(omp_event_handle_t) handle = 0;
+#pragma omp parallel num_threads(MEMBERS)
+    for (int i = 0; i < EVENTS && omp_get_thread_num() < 2; i++) {
+        if (omp_get_thread_num() == 0) {
+            omp_event_handle_t event;
+#pragma omp task detach(event) shared(handle)
+            {
+                handle = event;
+                while (handle && i % 2)
+                    sched_yield();
+            }
+#pragma omp taskwait
+        } else {
+            while (!handle)
+                sched_yield();
+            omp_fulfill_event(atomic_exchange(&handle, 0));
+        }
+    }
+    int early = by_status[ompt_task_early_fulfill], late = by_status[ompt_task_late_fulfill];
+    is_int(early + late, EVENTS, "each event is told, %d before the task's end", early);
+    is_int(by_status[ompt_task_switch], TASKS + 1 + 5 + EVENTS, "tasks with events begin as others do");
+}
+
 static void test_work(void)
 {
     int inner = begun[ompt_callback_dispatch];
@@ -421,6 +449,7 @@ int main(int argc, char **argv)
     test_profile(argv[0]);
     test_regions();
     test_tasks();
+    test_events();
     test_work();
     test_mutexes();
     test_waits();
