@@ -39,6 +39,7 @@ LOOKED_AT = 16  # of that number of streams the lines of code are reported
 WORKS = {
     "create": (128, "create, join and free, private pools"),
     "create-first": (8, "the same, the first eight rounds of 256 for each stream"),
+    "stacks-first": (8, "the same, of ULTs that yield once, so that all have stacks"),
     "create-own": (128, "the same, a pool of its own for each that others may use"),
     "create-shared": (1, "the same, one pool for all"),
     "tasklets": (128, "a tasklet, private pools"),

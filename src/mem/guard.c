@@ -10,7 +10,7 @@
 
 /*
  * Each stack that mprotect guards costs two mappings, and a process may have 65530 by default: without any left nobody
- * gets memory. A quarter of them may be ours.
+ * gets memory. A quarter of them may be for stacks of the default size, and another for all others.
  */
 enum { GUARD_MAX_PROTECTED = 65530 / 4 / 2 };
 
@@ -25,9 +25,9 @@ static const uint64_t canary = UINT64_C(0x5afe57ac5afe57ac);
 /* Only abti_guard_init writes this. */
 static enum abti_stack_guard guard_kind;
 
-static _Atomic(bool) guard_by_madvise; /* madvise has not failed yet */
-static _Atomic(bool) guard_trusted;    /* what madvise has made was seen to fault */
-static _Atomic(int) guard_protected;   /* how many stacks mprotect has guarded */
+static _Atomic(bool) guard_by_madvise;  /* madvise has not failed yet */
+static _Atomic(bool) guard_trusted;     /* what madvise has made was seen to fault */
+static _Atomic(size_t) guard_protected; /* how many stacks mprotect has guarded, without those of the default size */
 static _Atomic(unsigned) guard_kinds;
 
 void abti_guard_init(enum abti_stack_guard kind)
@@ -83,8 +83,9 @@ static bool guard_by_kernel(char *low, size_t size)
 }
 
 /* relaxed: these are hints and a count, and nothing depends on their order */
-static bool guard_by_pages(char *low, size_t size)
+static bool guard_by_pages(char *low, size_t size, size_t nth)
 {
+    bool counts = nth == ABTI_GUARD_COUNTED;
     if (abti_load_relaxed(&guard_by_madvise)) {
         if (guard_by_kernel(low, size)) {
             note_kind(ABTI_GUARDED_BY_KERNEL);
@@ -92,11 +93,12 @@ static bool guard_by_pages(char *low, size_t size)
         }
         abti_store_relaxed(&guard_by_madvise, false);
     }
-    if (!abti_guard_is_strict() && abti_load_relaxed(&guard_protected) >= GUARD_MAX_PROTECTED)
+    if (counts)
+        nth = abti_load_relaxed(&guard_protected);
+    if ((nth >= GUARD_MAX_PROTECTED && !abti_guard_is_strict()) || !abti_vm_protect(low, size))
         return false;
-    if (!abti_vm_protect(low, size))
-        return false;
-    abti_fetch_add_relaxed(&guard_protected, 1);
+    if (counts)
+        abti_fetch_add_relaxed(&guard_protected, 1);
     note_kind(ABTI_GUARDED_BY_MPROTECT);
     return true;
 }
@@ -108,7 +110,7 @@ static enum abti_guard guard_canary(char *low)
     return ABTI_GUARD_CANARY;
 }
 
-bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guard)
+bool abti_guard_install(char *at, size_t size, bool pages, size_t nth, enum abti_guard *guard)
 {
     abti_assert(!pages || guard_kind < ABTI_STACK_GUARD_MPROTECT || (uintptr_t)at % abti_vm_page_size() == 0);
     *guard = ABTI_GUARD_NONE;
@@ -118,7 +120,7 @@ bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guar
         *guard = guard_canary(at);
         return true;
     }
-    if (guard_by_pages(at, size)) {
+    if (guard_by_pages(at, size, nth)) {
         *guard = ABTI_GUARD_PAGE;
         return true;
     }
@@ -127,12 +129,13 @@ bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guar
     return !abti_guard_is_strict();
 }
 
-void abti_guard_remove(char *at, size_t size, enum abti_guard guard)
+void abti_guard_remove(char *at, size_t size, bool counted, enum abti_guard guard)
 {
     if (guard != ABTI_GUARD_PAGE || abti_load_relaxed(&guard_by_madvise))
         return;
     abti_vm_unguard(at, size);
-    abti_fetch_add_relaxed(&guard_protected, -1);
+    if (counted)
+        abti_fetch_add_relaxed(&guard_protected, -(size_t)1);
 }
 
 bool abti_guard_renew(char *at)

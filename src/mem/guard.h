@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/compiler.h"
 
 /* The guard that is asked for. Up to 3 the numbers are those of ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK. */
@@ -48,15 +49,18 @@ bool abti_guard_is_strict(void);
 
 /*
  * Guards a stack by pages, `size` bytes from `at`, which is a page boundary. Without `pages` the stack gets a canary
- * where it would have had them. *guard says what it got. False when they are a must and cannot be had.
+ * where it would have had them. It is the nth of its kind, which the cap is for: so stacks of the default size have no
+ * count that all streams write. *guard says what it got. False when they are a must and cannot be had.
  */
-bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guard) ABTI_MUST_CHECK;
+bool abti_guard_install(char *at, size_t size, bool pages, size_t nth, enum abti_guard *guard) ABTI_MUST_CHECK;
+/* In place of a number: those that are guarded so are counted. */
+#define ABTI_GUARD_COUNTED SIZE_MAX
 
 /*
  * Undoes it, since the stack is to be no stack any more and its memory stays mapped. Pages that were guarded by
  * mprotect are open again.
  */
-void abti_guard_remove(char *at, size_t size, enum abti_guard guard);
+void abti_guard_remove(char *at, size_t size, bool counted, enum abti_guard guard);
 
 /* Protects a page again that mprotect has made, and that somebody may have opened. False when that is refused. */
 bool abti_guard_renew(char *at) ABTI_MUST_CHECK;

@@ -49,13 +49,13 @@ static char *guard_place(const struct abti_stack *stack)
     return (char *)abti_round_up((uintptr_t)begin, abti_vm_page_size());
 }
 
-/* Guards a stack by pages, `room` bytes, behind which its usable part begins. */
-static bool stack_guard(struct abti_stack *stack, size_t room, enum abti_chunk_origin origin)
+/* Guards a stack by pages, `room` bytes, behind which its usable part begins. `nth` is as in abti_guard_install. */
+static bool stack_guard(struct abti_stack *stack, size_t room, size_t nth, enum abti_chunk_origin origin)
 {
     enum abti_guard guard;
     bool pages = origin == ABTI_CHUNK_MALLOC || origin == ABTI_CHUNK_NORMAL; /* a huge one cannot be had in part */
     char *at = guard_place(stack);
-    if (!abti_guard_install(at, room, pages, &guard))
+    if (!abti_guard_install(at, room, pages, nth, &guard))
         return false;
     stack->guard = (uint8_t)guard;
     stack->base = at + room;
@@ -73,7 +73,7 @@ char *abti_stack_guard_begin(const struct abti_stack *stack)
 static void stack_unguard(struct abti_stack *stack)
 {
     char *at = abti_stack_guard_begin(stack);
-    abti_guard_remove(at, (size_t)(stack->base - at), (enum abti_guard)stack->guard);
+    abti_guard_remove(at, (size_t)(stack->base - at), stack->kind != ABTI_STACK_DEFAULT, (enum abti_guard)stack->guard);
     stack->guard = ABTI_GUARD_NONE;
     stack->base = stack->low;
 }
@@ -87,7 +87,7 @@ bool abti_stack_guard_by_name(struct abti_stack *stack)
     if (stack->guard == ABTI_GUARD_PAGE && abti_stack_guard_begin(stack) == at && abti_guard_renew(at))
         return true;
     stack_unguard(stack);
-    return stack_guard(stack, abti_guard_least_room(), ABTI_CHUNK_NORMAL);
+    return stack_guard(stack, abti_guard_least_room(), ABTI_GUARD_COUNTED, ABTI_CHUNK_NORMAL);
 }
 
 void abti_stack_open(struct abti_stack *stack)
@@ -128,7 +128,8 @@ static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, const
     struct abti_stack *stack = stack_place(cell->at, cell->at + cell->size, STACK_HEADER + colour, spec->payload, kind);
     bool later = kind == ABTI_STACK_CLASS && abti_guard_needs_page();
     size_t room = cell->size == spec->arena.cell ? spec->guard : abti_guard_least_room();
-    return later || stack_guard(stack, room, cell->origin) ? stack_known(stack) : NULL;
+    size_t nth = kind == ABTI_STACK_DEFAULT ? cell->index : ABTI_GUARD_COUNTED;
+    return later || stack_guard(stack, room, nth, cell->origin) ? stack_known(stack) : NULL;
 }
 
 static void *stack_make(const struct abti_slab_spec *spec, const struct abti_new_cell *cell)
@@ -199,7 +200,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
 {
     bool in_huge_pages = huge && abti_chunk_policy() > ABTI_LP_MMAP_RP;
     *spec = (struct abti_slab_spec){
-        .run = 8,
+        .run = 64,
         .spares = 1,
         .batch = 4, /* what is in magazines has been touched, a page at least each */
         .retire = stack_retire,
@@ -261,7 +262,7 @@ struct abti_stack *abti_stack_map(size_t size)
     if (!low)
         return NULL;
     struct abti_stack *stack = stack_place(low, low + bytes, STACK_HEADER, size, ABTI_STACK_MAPPED);
-    if (stack_guard(stack, room, ABTI_CHUNK_NORMAL))
+    if (stack_guard(stack, room, ABTI_GUARD_COUNTED, ABTI_CHUNK_NORMAL))
         return stack_known(stack);
     abti_vm_unmap(low, bytes);
     return NULL;

@@ -63,6 +63,22 @@ static void create(long me)
         ABT_thread_free(&threads[i]);
 }
 
+static void yield_once(void *arg)
+{
+    (void)arg;
+    ABT_thread_yield();
+}
+
+/* All of them have stacks at a time. */
+static void stacks(long me)
+{
+    ABT_thread threads[UNITS];
+    for (int i = 0; i < UNITS; i++)
+        ABT_thread_create(pools[me], yield_once, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
+    for (int i = 0; i < UNITS; i++)
+        ABT_thread_free(&threads[i]);
+}
+
 static void tasklets(long me)
 {
     ABT_task tasks[UNITS];
@@ -274,6 +290,7 @@ static void fib(long me)
 static const struct work works[] = {
     {"create", PRIVATE, 1, UNITS, create},
     {"create-first", PRIVATE, 1, UNITS, create, .is_cold = 1},
+    {"stacks-first", PRIVATE, 1, UNITS, stacks, .is_cold = 1},
     {"create-own", OWN, 1, UNITS, create},
     {"create-shared", SHARED, 1, UNITS, create},
     {"tasklets", PRIVATE, 1, UNITS, tasklets},
