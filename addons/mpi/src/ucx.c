@@ -12,7 +12,10 @@ typedef unsigned ucx_progress(void *worker);
 
 ucx_progress ucp_worker_progress;
 
-static _Atomic(ucx_progress *) ucx_real; /* NULL until the first call */
+static ucx_progress ucx_first, ucx_watched;
+
+static _Atomic(ucx_progress *) ucx_now = ucx_first; /* what a call does: later UCX's own function, or ucx_watched */
+static _Atomic(ucx_progress *) ucx_real;            /* UCX's own; NULL until it is needed */
 static void (*_Atomic ucx_look)(void);
 
 /* The library may have been opened for those alone that need it. */
@@ -33,24 +36,35 @@ static ucx_progress *ucx_resolve(void)
     return real;
 }
 
-static __attribute__((noinline)) unsigned ucx_progress_watched(void *worker, void (*look)(void), ucx_progress *real)
+static unsigned ucx_first(void *worker)
 {
+    ucx_progress *real = ucx_resolve(), *first = ucx_first;
+
+    /* relaxed: as above. Where somebody watches by now, it stays so. */
+    atomic_compare_exchange_strong_explicit(&ucx_now, &first, real, memory_order_relaxed, memory_order_relaxed);
+    return real(worker);
+}
+
+static unsigned ucx_watched(void *worker)
+{
+    /* relaxed, both: as above; a call that does not see yet whom to tell is made before. */
+    ucx_progress *real = atomic_load_explicit(&ucx_real, memory_order_relaxed);
+    void (*look)(void) = atomic_load_explicit(&ucx_look, memory_order_relaxed);
+
     if (look)
         look();
     return (real ? real : ucx_resolve())(worker);
 }
 
-/* Programs without ULTs come here, too, some of them in each call. */
+/* Programs without ULTs come here, too, some of them in each call: a load and a jump. */
 unsigned ucp_worker_progress(void *worker)
 {
-    /* relaxed, both: as above; those that come later are watched from their next call on. */
-    ucx_progress *real = atomic_load_explicit(&ucx_real, memory_order_relaxed);
-    void (*look)(void) = atomic_load_explicit(&ucx_look, memory_order_relaxed);
-
-    return look || !real ? ucx_progress_watched(worker, look, real) : real(worker);
+    return atomic_load_explicit(&ucx_now, memory_order_relaxed)(worker); /* relaxed: as above. */
 }
 
 void abtmpi_ucx_watch(void (*look)(void))
 {
-    atomic_store_explicit(&ucx_look, look, memory_order_relaxed); /* relaxed: as above. */
+    /* relaxed, both: calls that come later are watched from their next one on. */
+    atomic_store_explicit(&ucx_look, look, memory_order_relaxed);
+    atomic_store_explicit(&ucx_now, ucx_watched, memory_order_relaxed);
 }
