@@ -10,7 +10,10 @@
 
 #include "host.h"
 
-/* What libabt exports to be read without its headers: where it keeps what, by name. */
+/*
+ * What libabt exports to be read without the headers of its rooms, which a companion may not include: where it keeps
+ * what, by name.
+ */
 extern const struct {
     char magic[16];
     uint32_t version, num;
