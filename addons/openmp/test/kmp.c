@@ -4,6 +4,7 @@
 #include <libgen.h>
 #include <omp.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kmp.h"
@@ -140,6 +141,17 @@ static void mix_locks(void)
     is_int(nested_sum, 8000, "a lock of gcc that clang takes inside");
 }
 
+/* In a process of its own a region is the first call of the library. */
+static void begin_by_region(int (*first)(void))
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(first() < 1);
+    waitpid(child, &status, 0);
+    is_int(status, 0, "a region of clang is the first call of the process");
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -149,12 +161,13 @@ int main(int argc, char **argv)
         skip_all("clang is not installed, or it is not for this machine");
     watchdog_begin(0);
     setenv("OMP_CANCELLATION", "true", 1);
-    omp_set_dynamic(0);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         fprintf(stderr, "# %s\n", dlerror());
     ok(library != NULL, "the library of clang has all that it asks for");
     if (library) {
+        begin_by_region((int (*)(void))dlsym(library, "kmp_first"));
+        omp_set_dynamic(0);
         run(dlsym(library, "kmp_checks"));
         run(dlsym(library, "kmp_task_checks"));
         run_inside((int (*)(int))dlsym(library, "kmp_of_team"));

@@ -311,6 +311,16 @@ const struct kmp_check kmp_checks[] = {
     {NULL, NULL},
 };
 
+/* A region without clauses, before which clang calls nothing: how many members it has. */
+int kmp_first(void)
+{
+    int num = 0;
+#pragma omp parallel
+#pragma omp atomic
+    num++;
+    return num;
+}
+
 /* By a member of a region of the program: how much is wrong with constructs in it, and with a region inside. */
 int kmp_of_team(int num)
 {
