@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "os/env.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/text.h"
 
 #define PREFIX "ABT_"
 #define OTHER_PREFIX "ABT_ENV_"
@@ -12,8 +12,9 @@
 static const char *get_prefixed(const char *prefix, const char *name)
 {
     char full[64];
-
-    snprintf(full, sizeof(full), "%s%s", prefix, name);
+    struct abti_text text = {.chars = full, .size = sizeof(full)};
+    abti_text_add(&text, prefix);
+    abti_text_add(&text, name);
     return getenv(full);
 }
 

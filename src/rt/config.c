@@ -134,9 +134,9 @@ static void load_value(struct abti_config *config, const struct abti_variable *v
     char used[TEXT_ROOM];
 
     set_field(config, variable, value);
-    config_spell(variable, value, used);
     if (!tells || !text || !*text)
         return;
+    config_spell(variable, value, used);
     if (parsed == ABTI_PARSED_NONE)
         tell_value(variable, text, "not understood", used);
     else if (parsed == ABTI_PARSED_PART)
