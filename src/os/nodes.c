@@ -29,7 +29,8 @@ static struct {
 
 static void nodes_forget(void)
 {
-    memset(node_marks, 0, sizeof(node_marks));
+    if (nodes_filled.num > 0 || nodes_filled.has_cpus)
+        memset(node_marks, 0, sizeof(node_marks));
     nodes_filled.num = 0;
     nodes_filled.has_cpus = false;
     abti_num_nodes = 1;
