@@ -67,22 +67,20 @@ static void slabs_fini(void)
     abti_slab_fini(&abti_rt.unit_slab);
     abti_slab_fini(&abti_rt.stack_slab);
     abti_slab_fini(&abti_rt.ktable_slab);
-    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++)
-        abti_slab_fini(&abti_rt.class_slabs[size_class]);
+    abti_ownstacks_end();
 }
 
 static int memory_init(void)
 {
     const struct abti_config *config = &abti_rt.config;
-    size_t kept; /* bytes in free objects of a kind */
-    if (__builtin_mul_overflow(config->mem_max_num_stacks, config->thread_stacksize, &kept))
-        kept = SIZE_MAX;
+    if (__builtin_mul_overflow(config->mem_max_num_stacks, config->thread_stacksize, &abti_rt.kept))
+        abti_rt.kept = SIZE_MAX;
     struct abti_slab_spec spec;
     abti_reclaim_init();
     abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
     abti_guard_init(config->stack_guard);
     abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);
-    abti_reclaim_watch(&spec, kept / sizeof(abti_unit));
+    abti_reclaim_watch(&spec, abti_rt.kept / sizeof(abti_unit));
     abti_slab_init(&abti_rt.unit_slab, &spec);
     abti_stack_slab_spec(&spec, config->thread_stacksize, config->mem_stack_page_size);
     if (config->mem_max_num_stacks / 2 < spec.batch)
@@ -91,8 +89,7 @@ static int memory_init(void)
     abti_slab_init(&abti_rt.stack_slab, &spec);
     /* Without memory for a single stack no ULT would ever start, and there would be nobody to tell. */
     bool has_stacks = abti_arena_can_grow(&spec.arena);
-    abti_ownstacks_init(kept, abti_reclaim_watch);
-    abti_ktables_init(config->key_table_size, kept, abti_reclaim_watch);
+    abti_ktables_init(config->key_table_size, abti_rt.kept, abti_reclaim_watch);
     if (has_stacks && abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) == 0)
         return ABT_SUCCESS;
     slabs_fini();

@@ -12,10 +12,11 @@ enum { ABTI_MAX_ES = 1 << 14 };
 struct abti_rt {
     _Atomic(bool) up;          /* between the last ABT_init and its ABT_finalize */
     struct abti_config config; /* constant while up */
+    size_t kept;               /* constant while up: bytes in free objects of a kind */
     struct abti_slab unit_slab;
     struct abti_slab stack_slab;
-    struct abti_slab class_slabs[ABTI_STACK_CLASSES]; /* stacks of other than the default size */
-    struct abti_slab ktable_slab;                     /* tables of values by keys, see unit/key.c */
+    struct abti_slab ktable_slab;                              /* tables of values by keys, see unit/key.c */
+    struct abti_slab *_Atomic class_slabs[ABTI_STACK_CLASSES]; /* stacks of other sizes. NULL: there are none yet */
 
     struct abti_spin external_lock;
     struct abti_cache external_units;      /* external_lock: descriptors for threads that are no ES */

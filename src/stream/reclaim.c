@@ -47,6 +47,7 @@ static bool is_ending(void)
 
 enum { NUM_SLABS = 3 + ABTI_STACK_CLASSES };
 
+/* NULL: there is none yet. */
 static struct abti_slab *slab_at(unsigned i)
 {
     abti_assert(i < NUM_SLABS);
@@ -54,7 +55,7 @@ static struct abti_slab *slab_at(unsigned i)
     case 0: return &abti_rt.stack_slab;
     case 1: return &abti_rt.unit_slab;
     case 2: return &abti_rt.ktable_slab;
-    default: return &abti_rt.class_slabs[i - 3];
+    default: return abti_load_acquire(&abti_rt.class_slabs[i - 3]); /* acquire: pairs with the release in obtain_slab */
     }
 }
 
@@ -72,10 +73,13 @@ static bool reclaim_reclaim(void)
 {
     bool more = false;
     for (unsigned i = 0; i < NUM_SLABS; i++) {
+        struct abti_slab *slab = slab_at(i);
+        if (!slab)
+            continue;
         abti_spin_lock(&reclaimer.working);
-        more |= abti_slab_look(slab_at(i));
+        more |= abti_slab_look(slab);
         abti_spin_unlock(&reclaimer.working);
-        while (!is_ending() && give_back(slab_at(i)))
+        while (!is_ending() && give_back(slab))
             more = true;
     }
     return more;
@@ -86,7 +90,7 @@ static bool any_is_crowded(void)
     bool any = false;
     abti_spin_lock(&reclaimer.working);
     for (unsigned i = 0; i < NUM_SLABS && !any; i++)
-        any = abti_slab_is_crowded(slab_at(i));
+        any = slab_at(i) && abti_slab_is_crowded(slab_at(i));
     abti_spin_unlock(&reclaimer.working);
     return any;
 }

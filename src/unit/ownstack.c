@@ -1,19 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/ownstack.h"
 
+#include <stdlib.h>
 #include "base/assert.h"
 #include "mem/lazycache.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
 
-void abti_ownstacks_init(size_t kept, void (*watch)(struct abti_slab_spec *, size_t))
+void abti_ownstacks_end(void)
 {
-    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
-        struct abti_slab_spec spec;
-        abti_stack_class_spec(&spec, size_class, kept);
-        watch(&spec, kept / spec.payload);
-        abti_slab_init(&abti_rt.class_slabs[size_class], &spec);
+    for (unsigned i = 0; i < ABTI_STACK_CLASSES; i++) {
+        /* relaxed, both: no other thread is left */
+        struct abti_slab *slab = abti_load_relaxed(&abti_rt.class_slabs[i]);
+        abti_store_relaxed(&abti_rt.class_slabs[i], NULL);
+        if (slab)
+            abti_slab_fini(slab);
+        free(slab);
     }
+}
+
+/* The slab of a class, made by who first needs it, since most programs need none. NULL: there is no memory. */
+static struct abti_slab *obtain_slab(unsigned size_class)
+{
+    /* acquire: pairs with the acq_rel below, in obtain_slab */
+    struct abti_slab *slab = abti_load_acquire(&abti_rt.class_slabs[size_class]), *fresh;
+    if (ABTI_LIKELY(slab != NULL) || !(fresh = aligned_alloc(ABTI_CACHE_LINE, sizeof(*fresh))))
+        return slab;
+    struct abti_slab_spec spec;
+    abti_stack_class_spec(&spec, size_class, abti_rt.kept);
+    spec.kept = abti_rt.kept > spec.payload ? abti_rt.kept / spec.payload : 1;
+    spec.crowded = abti_rt.stack_slab.spec.crowded;
+    abti_slab_init(fresh, &spec);
+    if (abti_cas_acq_rel(&abti_rt.class_slabs[size_class], &slab, fresh)) /* acq_rel: pairs with obtain_slab */
+        return fresh;
+    free(fresh);
+    return slab;
 }
 
 void abti_ownstacks_flush(struct abti_ownstacks *stacks)
@@ -30,12 +51,13 @@ void abti_ownstacks_fini(struct abti_ownstacks *stacks)
 
 static struct abti_stack *take_from(struct abti_ownstacks *stacks, unsigned size_class)
 {
-    return abti_lazycache_get(&stacks->caches[size_class], &abti_rt.class_slabs[size_class]);
+    struct abti_slab *slab = obtain_slab(size_class);
+    return slab ? abti_lazycache_get(&stacks->caches[size_class], slab) : NULL;
 }
 
 static void give_to(struct abti_ownstacks *stacks, struct abti_stack *stack)
 {
-    abti_lazycache_put(&stacks->caches[stack->size_class], &abti_rt.class_slabs[stack->size_class], stack);
+    abti_lazycache_put(&stacks->caches[stack->size_class], obtain_slab(stack->size_class), stack);
 }
 
 struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)

@@ -8,11 +8,8 @@
 
 #include "rt/self.h"
 
-/*
- * Prepares for stacks, before the first one is taken. `kept` is the number of bytes in free stacks of a class, and
- * `watch` is as for abti_ktables_init.
- */
-void abti_ownstacks_init(size_t kept, void (*watch)(struct abti_slab_spec *spec, size_t kept));
+/* The slabs go, when there are no caches any more. */
+void abti_ownstacks_end(void);
 
 /* Moves the free stacks to the depots, for others to take. */
 void abti_ownstacks_flush(struct abti_ownstacks *stacks);
