@@ -132,7 +132,6 @@ static void load_value(struct abti_config *config, const struct abti_variable *v
     enum abti_parsed parsed = text && *text ? parse_value(variable, text, &asked) : ABTI_PARSED_ALL;
     uint64_t value = config_clamped(variable, &limits, asked);
     char used[TEXT_ROOM];
-
     set_field(config, variable, value);
     if (!tells || !text || !*text)
         return;

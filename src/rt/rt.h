@@ -54,6 +54,19 @@ extern struct abti_rt abti_rt ABTI_HIDDEN;
  */
 void abti_rt_forget(void);
 
+/* A thread that is no ES (NULL) begins and ends to use the caches that all such threads have. An ES has its own. */
+ABTI_INLINE void abti_rt_begin_shared(const abti_es *es)
+{
+    if (!es)
+        abti_spin_lock(&abti_rt.external_lock);
+}
+
+ABTI_INLINE void abti_rt_end_shared(const abti_es *es)
+{
+    if (!es)
+        abti_spin_unlock(&abti_rt.external_lock);
+}
+
 /*
  * Counts on, and returns an id for a pool or a scheduler. Users have ids as ints, of which none is negative: after the
  * last one come those that were given out long before. rt.lock is held.

@@ -91,14 +91,9 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct a
 static void *block_take(void)
 {
     abti_es *es = abti_es_self;
-    void *block;
-    if (es) {
-        block = abti_lazycache_get(&es->ktables, &abti_rt.ktable_slab);
-    } else {
-        abti_spin_lock(&abti_rt.external_lock);
-        block = abti_lazycache_get(&abti_rt.external_ktables, &abti_rt.ktable_slab);
-        abti_spin_unlock(&abti_rt.external_lock);
-    }
+    abti_rt_begin_shared(es);
+    void *block = abti_lazycache_get(es ? &es->ktables : &abti_rt.external_ktables, &abti_rt.ktable_slab);
+    abti_rt_end_shared(es);
     if (!block)
         return NULL;
     abti_annotate_begin_private();
@@ -114,13 +109,9 @@ static void block_give(void *block)
     abti_es *es = abti_es_self;
     if (abti_annotate_on)
         abti_annotate_root_end(block, block_size());
-    if (es) {
-        abti_lazycache_put(&es->ktables, &abti_rt.ktable_slab, block);
-    } else {
-        abti_spin_lock(&abti_rt.external_lock);
-        abti_lazycache_put(&abti_rt.external_ktables, &abti_rt.ktable_slab, block);
-        abti_spin_unlock(&abti_rt.external_lock);
-    }
+    abti_rt_begin_shared(es);
+    abti_lazycache_put(es ? &es->ktables : &abti_rt.external_ktables, &abti_rt.ktable_slab, block);
+    abti_rt_end_shared(es);
 }
 
 static void table_give(struct abti_ktable *table)

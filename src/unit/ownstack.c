@@ -49,29 +49,20 @@ void abti_ownstacks_fini(struct abti_ownstacks *stacks)
         abti_lazycache_fini(&stacks->caches[size_class]);
 }
 
-static struct abti_stack *take_from(struct abti_ownstacks *stacks, unsigned size_class)
+static struct abti_cache **cache_of(abti_es *es, unsigned size_class)
 {
-    struct abti_slab *slab = obtain_slab(size_class);
-    return slab ? abti_lazycache_get(&stacks->caches[size_class], slab) : NULL;
-}
-
-static void give_to(struct abti_ownstacks *stacks, struct abti_stack *stack)
-{
-    abti_lazycache_put(&stacks->caches[stack->size_class], obtain_slab(stack->size_class), stack);
+    return es ? &es->ownstacks.caches[size_class] : &abti_rt.external_stacks.caches[size_class];
 }
 
 struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)
 {
     unsigned size_class = abti_stack_class_of(size);
+    struct abti_slab *slab = size_class < ABTI_STACK_CLASSES ? obtain_slab(size_class) : NULL;
     struct abti_stack *stack = NULL;
-    if (size_class < ABTI_STACK_CLASSES) {
-        if (es) {
-            stack = take_from(&es->ownstacks, size_class);
-        } else {
-            abti_spin_lock(&abti_rt.external_lock);
-            stack = take_from(&abti_rt.external_stacks, size_class);
-            abti_spin_unlock(&abti_rt.external_lock);
-        }
+    if (slab) {
+        abti_rt_begin_shared(es);
+        stack = abti_lazycache_get(cache_of(es, size_class), slab);
+        abti_rt_end_shared(es);
     }
     if (!stack)
         return abti_stack_map(size); /* no class is so large, or there is no memory for a chunk of many stacks */
@@ -95,11 +86,7 @@ void abti_ownstack_give(abti_es *es, struct abti_stack *stack)
     /* Its unit has ended, and so nobody is on it. */
     if (abti_annotate_on)
         abti_stack_dead(stack);
-    if (es) {
-        give_to(&es->ownstacks, stack);
-    } else {
-        abti_spin_lock(&abti_rt.external_lock);
-        give_to(&abti_rt.external_stacks, stack);
-        abti_spin_unlock(&abti_rt.external_lock);
-    }
+    abti_rt_begin_shared(es);
+    abti_lazycache_put(cache_of(es, stack->size_class), obtain_slab(stack->size_class), stack);
+    abti_rt_end_shared(es);
 }
