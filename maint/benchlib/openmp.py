@@ -4,8 +4,12 @@
 The same program, made by gcc, runs with each library and each OMP_WAIT_POLICY, in interleaved rounds. The table has the
 medians of the rounds, in nanoseconds for each construct, and what libabtomp takes of the time of libgomp. A row that
 takes more than its limit is marked. Where libomp fails, it is left out.
+
+With --clang it is clang's program, with libomp and with libabtomp; gcc's with libabtomp is beside them. No row may take
+longer than with libomp.
 """
 
+import math
 import os
 import pathlib
 import statistics
@@ -17,7 +21,7 @@ from . import programs, report
 SOURCE = programs.TOP / "addons" / "openmp" / "bench" / "constructs.c"
 OUT = programs.OUT / "openmp"
 POLICIES = ["passive", "active"]
-NEEDED = ["libgomp", "libabtomp"]
+NEEDED = ["libgomp", "libabtomp", "by gcc"]
 LIMIT = 600  # seconds of a run
 # What libabtomp may take of libgomp's time: (row, members, policy).
 LIMITS = {("region", 2, "passive"): 1.1, ("region", 2, "active"): 0.6, ("region", 4, "passive"): 0.4,
@@ -34,6 +38,8 @@ def options(arguments):
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, under a minute")
     parser.add_argument("--rounds", type=int, help="by default 7, or 3 if quick")
     parser.add_argument("--members", metavar="LIST", default="2,4,16", help="numbers of members, by default 2,4,16")
+    parser.add_argument("--policies", metavar="LIST", default=",".join(POLICIES), help="of OMP_WAIT_POLICY, by default both")
+    parser.add_argument("--clang", metavar="COMPILER", help="clang's program beside libomp, by this clang")
     given = parser.parse_args(arguments)
     given.rounds = given.rounds or (3 if given.quick else 7)
     given.milliseconds = 20 if given.quick else 100
@@ -41,20 +47,27 @@ def options(arguments):
     return given
 
 
-def compile_program(program):
-    programs.run(["gcc", "-g", "-O2", "-Wall", "-Wextra", "-fopenmp", f"-I{programs.TOP / 'test' / 'bench' / 'cores'}", SOURCE, "-o",
-                  program])
+def compile_program(compiler):
+    program = OUT / f"constructs-{pathlib.Path(compiler).name}"
+    programs.run([compiler, "-g", "-O2", "-Wall", "-Wextra", "-fopenmp", f"-I{programs.TOP / 'test' / 'bench' / 'cores'}",
+                  SOURCE, "-o", program])
+    return program
 
 
-def libraries(release):
-    """{name: directory that the loader looks into first}."""
-    found = {"libgomp": None, "libabtomp": release / ".libs" / "abtomp"}
-    for libomp in sorted(pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")):
-        found["libomp"] = programs.linked(OUT / "libomp", "libgomp.so.1", libomp)
+def libraries(release, clang):
+    """{name: (program, directory that the loader looks into first)}. The first one is what libabtomp is beside."""
+    ours, by_gcc = release / ".libs" / "abtomp", compile_program("gcc")
+    libomps = sorted(pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5"))
+    if clang:
+        by_clang = compile_program(clang)
+        return {"libomp": (by_clang, libomps[-1].parent), "libabtomp": (by_clang, ours), "by gcc": (by_gcc, ours)}
+    found = {"libgomp": (by_gcc, None), "libabtomp": (by_gcc, ours)}
+    if libomps:
+        found["libomp"] = by_gcc, programs.linked(OUT / "libomp", "libgomp.so.1", libomps[-1])
     return found
 
 
-def run(program, members, policy, directory, given):
+def run(program, directory, members, policy, given):
     """{row: time}, and why the program ended before its last row, or None."""
     environment = dict(os.environ, OMP_WAIT_POLICY=policy, OMP_DYNAMIC="false")
     environment.pop("OMP_NUM_THREADS", None)
@@ -69,12 +82,12 @@ def run(program, members, policy, directory, given):
     return rows, " ".join(out.stderr.split())[-200:] or f"status {out.returncode}"
 
 
-def measure_team(program, members, policy, found, given):
+def measure_team(members, policy, found, given):
     """{(library, row): [a time of each round]}. A library that has failed does not run again."""
     times, left = {}, dict(found)
     for _ in range(given.rounds):
-        for library, directory in list(left.items()):
-            rows, error = run(program, members, policy, directory, given)
+        for library, (program, directory) in list(left.items()):
+            rows, error = run(program, directory, members, policy, given)
             for row, time in rows.items():
                 times.setdefault((library, row), []).append(time)
             if error and library in NEEDED:
@@ -85,12 +98,12 @@ def measure_team(program, members, policy, found, given):
     return times
 
 
-def measure(program, found, given):
+def measure(found, given):
     """{(members, policy, library, row): [a time of each round]}."""
     times = {}
     for members in given.members:
-        for policy in POLICIES if members <= (os.cpu_count() or 1) else POLICIES[:1]:
-            for (library, row), values in measure_team(program, members, policy, found, given).items():
+        for policy in given.policies.split(",") if members <= (os.cpu_count() or 1) or given.clang else POLICIES[:1]:
+            for (library, row), values in measure_team(members, policy, found, given).items():
                 times[members, policy, library, row] = values
     return times
 
@@ -103,8 +116,8 @@ def show(times, found):
     for members, policy, row in rows:
         median = {name: statistics.median(times[members, policy, name, row]) for name in found
                   if (members, policy, name, row) in times}
-        ratio = median["libabtomp"] / median["libgomp"]
-        limit = LIMITS.get((row, members, policy))
+        ratio = median["libabtomp"] / median.get(next(iter(found)), math.nan)
+        limit = 1.0 if "by gcc" in found else LIMITS.get((row, members, policy))
         misses = limit is not None and ratio > limit
         missed += misses
         cells = [f"{median[name]:.1f}" if name in median else "-" for name in found]
@@ -119,10 +132,8 @@ def main(arguments):
     if not (release / ".libs" / "abtomp").is_dir():
         sys.exit(f"bench --openmp: {release} has no libabtomp (make all there)")
     OUT.mkdir(parents=True, exist_ok=True)
-    program = OUT / "constructs"
-    compile_program(program)
-    found, about, bystanders = libraries(release), report.machine(), report.Bystanders()
-    times = measure(program, found, given)
+    found, about, bystanders = libraries(release, given.clang), report.machine(), report.Bystanders()
+    times = measure(found, given)
     about["others"] = bystanders.percent()
     print(f"{report.describe(about)}, {about['date']}, {report.load_of(about)}")
     missed = show(times, found)
