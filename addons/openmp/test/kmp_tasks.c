@@ -281,10 +281,17 @@ static int task_loops(int num)
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < 3; j++)
                 parts++;
+        first = 1;
+#pragma omp taskloop num_tasks(NUM) firstprivate(first) shared(parts)
+        for (int i = 0; i < NUM; i++) {
+#pragma omp atomic
+            parts += first;
+            first = 9; /* the next task has what it was */
+        }
     }
     for (int i = 0; i < NUM; i++)
         wrong += seen[i] != 5 + i % 2;
-    return wrong + (parts != 12);
+    return wrong + (parts != 12 + NUM);
 }
 
 static int ordered_by_priority(int num)

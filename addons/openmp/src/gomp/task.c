@@ -39,12 +39,13 @@ static void copy_data(const struct abtomp_taskloop *loop, void *to, bool is_last
     loop->program_copy(to, loop->data);
 }
 
-/* Loops of signed and of unsigned numbers differ only in when they have no iterations. */
+/* Loops of signed and of unsigned numbers differ only in when they have no iterations. The data begin with the bounds.
+ */
 #define TASKLOOP                                                                                                       \
     {                                                                                                                  \
         .fn = fn, .data = data, .program_copy = copy, .copy = copy ? copy_data : NULL, .size = size, .align = align,   \
-        .flags = flags, .priority = priority, .asked = asked, .start = (uint64_t)start, .end = (uint64_t)end,          \
-        .step = (uint64_t)step                                                                                         \
+        .upper = sizeof(long), .kept = 2 * sizeof(long), .flags = flags, .priority = priority, .asked = asked,         \
+        .start = (uint64_t)start, .end = (uint64_t)end, .step = (uint64_t)step                                         \
     }
 
 void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,

@@ -13,11 +13,10 @@ enum { IS_TIED = 1, IS_FINAL = 1 << 1, HAS_DESTRUCTORS = 1 << 3, IS_PROXY = 1 <<
 
 /* A task in memory: what the library knows of it, and behind that what the program does. Then come shared variables. */
 struct made {
-    struct abtomp_task task;
-    uint32_t flags, size;       /* of all that belongs to `program`, */
-    uint32_t shared;            /* and where in it the shared variables are; 0: there are none */
-    bool is_again;              /* the program wants its routine to be called once more: of an untied task */
-    struct abtomp_frame *frame; /* of who runs it, if that is the program */
+    struct abtomp_task task; /* its data: this; or the frame of who runs it, if that is the program */
+    size_t size;             /* of all that belongs to `program` */
+    uint32_t flags;
+    bool is_again; /* the program wants its routine to be called once more: of an untied task */
     _Alignas(16) struct kmp_task program;
 };
 
@@ -43,11 +42,18 @@ static inline void call_routine(struct made *made)
         made->is_again = false;
         if (ABTOMP_LIKELY(made->program.routine != NULL)) /* a wait for dependences has none */
             (void)made->program.routine(abtomp_current->num, &made->program);
-    } while (ABTOMP_UNLIKELY(made->is_again));
+    } while (made->is_again);
     destroy_data(&made->program, made->flags);
 }
 
 KMP_RUN(run_made, call_routine)
+
+/* The same of most tasks: tied ones, without destructors. */
+static void run_plain(void *data)
+{
+    struct made *made = data;
+    (void)made->program.routine(abtomp_current->num, &made->program);
+}
 
 /* A task that a tool looks at. */
 static __attribute__((noinline)) void view_made(struct made *made, int32_t flags)
@@ -56,31 +62,59 @@ static __attribute__((noinline)) void view_made(struct made *made, int32_t flags
     abtomp_view_of(&made->task)->flags = flags & IS_TIED ? 0 : ompt_task_untied;
 }
 
+static inline bool is_plain(int32_t flags, kmp_routine routine)
+{
+    return (flags & (IS_TIED | HAS_DESTRUCTORS | IS_PROXY)) == IS_TIED && routine;
+}
+
+/* What the program sets, since it depends on the flags, is not initialised. */
+static inline void init_made(struct abtomp_member *me, struct abtomp_tasks *own, struct made *made, int32_t flags,
+                             size_t size, size_t shared_size, kmp_routine routine)
+{
+    abtomp_task_init(me, own, &made->task, (unsigned)flags & ABTOMP_TASK_FINAL);
+    made->task.fn = run_plain;
+    made->task.data = made;
+    made->size = size + shared_size;
+    made->flags = (uint32_t)flags;
+    made->is_again = false;
+    made->program.shareds = shared_size > 0 ? (char *)&made->program + size : NULL;
+    made->program.routine = routine;
+    made->program.part = 0;
+}
+
+static __attribute__((noinline)) struct kmp_task *make_special(int32_t flags, size_t size, size_t shared_size,
+                                                               kmp_routine routine)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    struct made *made = (void *)abtomp_block_get(own, offsetof(struct made, program) + size + shared_size);
+    init_made(me, own, made, flags, size, shared_size, routine);
+    if (!is_plain(flags, routine))
+        made->task.fn = run_made;
+    if (abtomp_is_observed())
+        view_made(made, flags);
+    made->task.is_needed = flags & HAS_DESTRUCTORS;
+    if (flags & IS_PROXY)
+        abtomp_task_expect(&made->task);
+    return &made->program;
+}
+
+/* Most tasks are plain, and fit into a block that the member has: then nothing is called. */
 struct kmp_task *__kmpc_omp_task_alloc(ident_t *at, int32_t gtid, int32_t flags, size_t size, size_t shared_size,
                                        kmp_routine routine)
 {
     (void)at;
     (void)gtid;
-    struct abtomp_member *me = abtomp_self();
-    size_t shared = (size + 15) & ~(size_t)15, all = shared + shared_size;
-    if (all > UINT32_MAX)
-        abtomp_fail("a task has more data than the library has room for: 4 GiB");
-    struct made *made = (struct made *)(void *)abtomp_task_alloc(
-        me, abtomp_tasks_of(me), offsetof(struct made, program) + all, flags & IS_FINAL ? ABTOMP_TASK_FINAL : 0);
-    made->task.fn = run_made;
-    if (abtomp_is_observed())
-        view_made(made, flags);
-    made->task.data = made;
-    made->task.is_needed = flags & HAS_DESTRUCTORS;
-    if (flags & IS_PROXY)
-        abtomp_task_expect(&made->task);
-    made->flags = (uint32_t)flags;
-    made->size = (uint32_t)all;
-    made->shared = shared_size > 0 ? (uint32_t)shared : 0;
-    made->is_again = false;
-    made->program = (struct kmp_task){.routine = routine};
-    if (shared_size > 0)
-        made->program.shareds = (char *)&made->program + shared;
+    size = (size + 15) & ~(size_t)15; /* behind that are shared variables */
+    struct abtomp_member *me = abtomp_current;
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
+    struct made *made = own ? (void *)own->unused : NULL;
+    if (ABTOMP_UNLIKELY(!made || offsetof(struct made, program) + size + shared_size > ABTOMP_BLOCK ||
+                        !is_plain(flags, routine) || abtomp_is_observed()))
+        return make_special(flags, size, shared_size, routine);
+    own->unused = made->task.next;
+    init_made(me, own, made, flags, size, shared_size, routine);
     return &made->program;
 }
 
@@ -197,8 +231,8 @@ void __kmpc_omp_task_begin_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
     (void)gtid;
     struct abtomp_member *me = ABTOMP_CALLER(0);
     struct made *made = made_of(task);
-    made->frame = abtomp_must_have(malloc(sizeof(*made->frame)));
-    abtomp_task_enter(me, abtomp_tasks_of(me), &made->task, made->frame);
+    made->task.data = abtomp_must_have(malloc(sizeof(struct abtomp_frame)));
+    abtomp_task_enter(me, abtomp_tasks_of(me), &made->task, made->task.data);
 }
 
 void __kmpc_omp_task_complete_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
@@ -207,7 +241,7 @@ void __kmpc_omp_task_complete_if0(ident_t *at, int32_t gtid, struct kmp_task *ta
     (void)gtid;
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
-    struct abtomp_frame *frame = made->frame;
+    struct abtomp_frame *frame = made->task.data;
     if (ABTOMP_UNLIKELY(made->is_again))
         run_made(made);
     else
@@ -272,33 +306,34 @@ uint64_t __kmpc_get_parent_taskid(void)
 
 /* The data of a part: a copy of the task that the program has made. */
 struct part {
-    uint64_t start, end; /* see abtomp_taskloop: the end is not in it */
-    uint64_t step;
-    uint32_t lower, upper; /* where in the program's task its bounds are */
-    uint32_t shared, flags;
+    size_t shared; /* where in that the shared variables are */
     void (*copy)(struct kmp_task *to, struct kmp_task *from, int32_t is_last);
     _Alignas(16) struct kmp_task program;
 };
 
+static inline struct kmp_task *program_of(struct part *part)
+{
+    part->program.shareds = (char *)&part->program + part->shared;
+    return &part->program;
+}
+
 static void run_part(void *data)
 {
-    struct part *part = data;
-    char *task = (char *)&part->program;
-    *(uint64_t *)(void *)(task + part->lower) = part->start;
-    *(uint64_t *)(void *)(task + part->upper) = part->end - part->step;
-    if (part->shared > 0)
-        part->program.shareds = task + part->shared;
-    (void)part->program.routine(abtomp_current->num, &part->program);
-    destroy_data(&part->program, part->flags);
+    struct kmp_task *task = program_of(data);
+    (void)task->routine(abtomp_current->num, task);
+}
+
+static void run_and_destroy(void *data)
+{
+    run_part(data);
+    destroy_data(&((struct part *)data)->program, HAS_DESTRUCTORS);
 }
 
 static void copy_part(const struct abtomp_taskloop *loop, void *data, bool is_last)
 {
     struct part *from = loop->data, *to = data;
     memcpy(to, from, (size_t)loop->size);
-    if (to->shared > 0)
-        to->program.shareds = (char *)&to->program + to->shared;
-    to->copy(&to->program, &from->program, is_last);
+    to->copy(program_of(to), &from->program, is_last);
 }
 
 /* How many iterations or tasks are asked for. */
@@ -311,15 +346,19 @@ static void run_taskloop(struct kmp_task *task, int32_t may_defer, uint64_t *low
     struct made *made = made_of(task);
     size_t size = offsetof(struct part, program) + made->size;
     struct part *part = abtomp_must_have(aligned_alloc(16, (size + 15) & ~(size_t)15));
-    part->step = (uint64_t)step;
-    part->lower = (uint32_t)((char *)lower - (char *)task);
-    part->upper = (uint32_t)((char *)upper - (char *)task);
-    part->shared = made->shared;
-    part->flags = made->flags;
+    part->shared = task->shareds ? (size_t)((char *)task->shareds - (char *)task) : 0;
     memcpy(&part->copy, &copy, sizeof(copy));
     memcpy(&part->program, task, made->size);
-    struct abtomp_taskloop loop = {
-        .fn = run_part, .data = part, .size = (long)size, .align = 16, .start = *lower, .step = (uint64_t)step};
+    struct abtomp_taskloop loop = {.fn = made->flags & HAS_DESTRUCTORS ? run_and_destroy : run_part,
+                                   .data = part,
+                                   .size = (long)size,
+                                   .align = 16,
+                                   .start = *lower,
+                                   .step = (uint64_t)step,
+                                   .inside = (uint64_t)step};
+    loop.lower = (char *)lower - (char *)task + (long)offsetof(struct part, program);
+    loop.upper = (char *)upper - (char *)task + (long)offsetof(struct part, program);
+    loop.kept = loop.upper + (long)sizeof(*upper); /* behind that are private variables */
     loop.copy = copy ? copy_part : NULL;
     loop.end = step > 0 ? *lower + ((*upper - *lower) / (uint64_t)step + 1) * (uint64_t)step
                         : *lower - ((*lower - *upper) / -(uint64_t)step + 1) * -(uint64_t)step;

@@ -8,9 +8,6 @@
 
 /* -- Memory -- */
 
-/* What a member keeps for its next tasks: blocks of one size. */
-enum { BLOCK = 208 };
-
 struct abtomp_tasks *abtomp_tasks_make(struct abtomp_member *me, struct abtomp_tasks *lead)
 {
     struct abtomp_tasks *own = abtomp_must_have(aligned_alloc(_Alignof(struct abtomp_tasks), sizeof(*own)));
@@ -73,28 +70,18 @@ void abtomp_member_free(struct abtomp_member *me)
 }
 
 /* If a tool looks no block is kept, so that all memory comes from here. */
-static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
+struct abtomp_task *abtomp_block_new(struct abtomp_tasks *own, size_t size)
 {
     if (abtomp_is_observed())
-        return abtomp_view_alloc(sizeof(struct abtomp_task) + extra);
-    bool is_block = sizeof(struct abtomp_task) + extra <= BLOCK;
+        return abtomp_view_alloc(size);
+    bool is_block = size <= ABTOMP_BLOCK;
     /* acquire: pairs with the release in return_blocks */
     struct abtomp_task *task = is_block ? atomic_exchange_explicit(&own->returned, NULL, memory_order_acquire) : NULL;
     if (task)
         own->unused = task->next;
     else
-        task = abtomp_must_have(malloc(is_block ? BLOCK : sizeof(*task) + extra));
+        task = abtomp_must_have(malloc(is_block ? ABTOMP_BLOCK : size));
     task->lender = is_block ? own : NULL;
-    return task;
-}
-
-/* Memory for a task, with `extra` bytes behind it. */
-static inline struct abtomp_task *task_alloc(struct abtomp_tasks *own, size_t extra)
-{
-    struct abtomp_task *task = own->unused;
-    if (ABTOMP_UNLIKELY(!task || sizeof(*task) + extra > BLOCK))
-        return alloc_slow(own, extra);
-    own->unused = task->next;
     return task;
 }
 
@@ -109,7 +96,7 @@ static void return_blocks(struct abtomp_debt *debt)
     do {
         debt->last->next = first;
     } while (!atomic_compare_exchange_weak_explicit(&lender->returned, &first, debt->blocks, memory_order_release,
-                                                    memory_order_relaxed)); /* release: pairs with alloc_slow */
+                                                    memory_order_relaxed)); /* release: pairs with abtomp_block_new */
     debt->blocks = NULL;
 }
 
@@ -149,26 +136,6 @@ static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
 }
 
 /* -- Counts -- */
-
-/* What the task that runs makes: a task that is to end, or an included one. */
-static void task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, unsigned flags)
-{
-    task->parent = own->task;
-    task->group = me->group;
-    task->node = NULL;
-    task->table = NULL;
-    task->icvs = NULL;
-    task->children.made = task->children.ended = ABTOMP_COUNT_START;
-    /* relaxed, both: nobody else knows the task */
-    atomic_store_explicit(&task->children.others, 0, memory_order_relaxed);
-    atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
-    task->priority = 0;
-    task->is_final = me->running.is_final || (flags & ABTOMP_TASK_FINAL);
-    task->has_event = false;
-    task->is_over = false;
-    task->is_needed = false;
-    task->is_included = false;
-}
 
 static __attribute__((noinline)) void keep_icvs(const struct abtomp_member *me, struct abtomp_task *task)
 {
@@ -534,8 +501,8 @@ static inline void say_event(const struct request *request, struct abtomp_task *
 static inline struct abtomp_task *make_included(struct abtomp_member *me, struct abtomp_tasks *own,
                                                 void (*fn)(void *data), void *data, unsigned flags)
 {
-    struct abtomp_task *task = task_alloc(own, 0);
-    task_init(me, own, task, flags);
+    struct abtomp_task *task = abtomp_block_get(own, sizeof(*task));
+    abtomp_task_init(me, own, task, flags);
     task->is_included = task->is_needed = true;
     task->fn = fn;
     task->data = data;
@@ -599,8 +566,8 @@ static __attribute__((noinline)) void run_in_place(struct abtomp_member *me, str
 void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
                       int priority)
 {
-    struct abtomp_task *task = task_alloc(own, 0);
-    task_init(me, own, task, 0);
+    struct abtomp_task *task = abtomp_block_get(own, sizeof(*task));
+    abtomp_task_init(me, own, task, 0);
     task->fn = fn;
     task->data = data;
     task->priority = priority;
@@ -637,8 +604,9 @@ static inline __attribute__((always_inline)) void make_task(struct abtomp_member
 {
     bool depends = request->flags & ABTOMP_TASK_DEPEND;
     size_t node_size = depends ? sizeof(struct abtomp_node) : 0;
-    struct abtomp_task *task = task_alloc(own, node_size + (size_t)(request->size + request->align));
-    task_init(me, own, task, request->flags);
+    struct abtomp_task *task =
+        abtomp_block_get(own, sizeof(*task) + node_size + (size_t)(request->size + request->align));
+    abtomp_task_init(me, own, task, request->flags);
     if (ABTOMP_UNLIKELY(depends))
         task->node = abtomp_node_inside(task);
     task->fn = request->fn;
@@ -717,15 +685,15 @@ void abtomp_task(struct abtomp_member *me, void (*fn)(void *), void *data, void 
 
 /* -- Making, in steps -- */
 
-struct abtomp_task *abtomp_task_alloc(struct abtomp_member *me, struct abtomp_tasks *own, size_t size, unsigned flags)
+static inline void run_submitted(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
-    struct abtomp_task *task = task_alloc(own, size - sizeof(*task));
-    task_init(me, own, task, flags);
-    return task;
+    task->is_included = task->is_needed = true;
+    run_made(me, own, task);
 }
 
-void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, void **depend,
-                        int priority)
+/* A task of any kind. */
+static __attribute__((noinline)) void submit_special(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                     struct abtomp_task *task, void **depend, int priority)
 {
     unsigned flags = (task->has_event ? ABTOMP_TASK_DETACH : 0) | (depend ? ABTOMP_TASK_DEPEND : 0) |
                      (priority > 0 && abtomp_env.max_task_priority > 0 ? ABTOMP_TASK_PRIORITY : 0);
@@ -734,13 +702,23 @@ void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, stru
     } else if (me->running.is_final || runs_at_once(me, own, flags)) {
         if (depend)
             await_dependences(me, own, depend);
-        task->is_included = task->is_needed = true;
-        run_made(me, own, task);
+        run_submitted(me, own, task);
     } else {
         if (depend)
             task->node = abtomp_node_apart();
         defer_task(me, own, task, flags, depend, priority);
     }
+}
+
+void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, void **depend,
+                        int priority)
+{
+    if (ABTOMP_UNLIKELY(depend || priority > 0 || task->has_event || me->running.is_final || abtomp_env.cancels))
+        submit_special(me, own, task, depend, priority);
+    else if (runs_at_once(me, own, 0))
+        run_submitted(me, own, task);
+    else
+        defer_task(me, own, task, 0, NULL, 0);
 }
 
 /* -- Waiting -- */

@@ -58,8 +58,6 @@ static void divide_loop(const struct abtomp_member *me, struct abtomp_taskloop *
 
 /* -- Parts -- */
 
-enum { BOUNDS = 2 * sizeof(uint64_t) }; /* with which the data of one task begin */
-
 /* Parts that a member runs one after another. */
 struct block {
     const struct abtomp_taskloop *loop;
@@ -75,21 +73,21 @@ static struct block block_of(const struct abtomp_taskloop *loop, uint64_t first,
     return (struct block){.loop = loop, .next = first, .end = end, .at = loop->start + before * loop->step};
 }
 
-static inline void set_bounds(struct block *block, uint64_t *data, uint64_t part)
+static inline void set_bounds(struct block *block, char *data, uint64_t part)
 {
     const struct abtomp_taskloop *loop = block->loop;
-    data[0] = block->at;
+    *(uint64_t *)(void *)(data + loop->lower) = block->at;
     block->at += (loop->each + (part < loop->more)) * loop->step;
-    data[1] = part + 1 < loop->parts ? block->at : loop->end;
+    *(uint64_t *)(void *)(data + loop->upper) = (part + 1 < loop->parts ? block->at : loop->end) - loop->inside;
 }
 
-/* The data of a part, but for its bounds. */
-static inline void copy_rest(const struct abtomp_taskloop *loop, void *data, bool is_last)
+/* The data of a part, but for the first bytes and its bounds. */
+static inline void copy_rest(const struct abtomp_taskloop *loop, void *data, long first, bool is_last)
 {
     if (ABTOMP_UNLIKELY(loop->copy != NULL))
         loop->copy(loop, data, is_last);
-    else if (loop->size > BOUNDS)
-        memcpy((char *)data + BOUNDS, (char *)loop->data + BOUNDS, (size_t)loop->size - BOUNDS);
+    else if (loop->size > first)
+        memcpy((char *)data + first, (char *)loop->data + first, (size_t)(loop->size - first));
 }
 
 /* Takes parts in place of those that have been run. False: there are none. */
@@ -132,6 +130,7 @@ static void run_first_parts(void *arg)
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     char room[loop->size + loop->align];
     void *data = abtomp_task_align(room, loop->align);
+    long first = 0;
     do {
         uint64_t part = block->next++;
         if (ABTOMP_UNLIKELY(loop->copies != NULL)) {
@@ -141,8 +140,9 @@ static void run_first_parts(void *arg)
             block->shared = NULL;
             break;
         } else {
-            copy_rest(loop, data, part + 1 == loop->parts);
+            copy_rest(loop, data, first, part + 1 == loop->parts);
             set_bounds(block, data, part);
+            first = loop->kept;
         }
         loop->fn(data);
     } while (ABTOMP_LIKELY(is_as_new(me, own)) && has_parts(block));
@@ -191,7 +191,7 @@ static void copy_data(struct abtomp_taskloop *loop, char *to)
     }
     for (uint64_t i = 0; i < loop->parts; i++) {
         loop->copy(loop, to + i * loop->copy_size, i + 1 == loop->parts);
-        set_bounds(&all, (uint64_t *)(void *)(to + i * loop->copy_size), i);
+        set_bounds(&all, to + i * loop->copy_size, i);
     }
     loop->copies = to;
 }

@@ -177,10 +177,44 @@ static inline bool abtomp_runs_alone(const struct abtomp_member *me)
 }
 
 /*
- * A task in steps, where the program itself fills its memory, and says later what is to become of it: memory of that
- * size, which begins with the task. The caller sets its function and its data, and is_needed if it has to be run.
+ * Memory for tasks. A member keeps blocks of one size for its next ones. abtomp_block_new has new memory, or what
+ * others have given back.
  */
-struct abtomp_task *abtomp_task_alloc(struct abtomp_member *me, struct abtomp_tasks *own, size_t size, unsigned flags);
+enum { ABTOMP_BLOCK = 208 };
+struct abtomp_task *abtomp_block_new(struct abtomp_tasks *own, size_t size);
+
+static inline struct abtomp_task *abtomp_block_get(struct abtomp_tasks *own, size_t size)
+{
+    struct abtomp_task *task = own->unused;
+    if (ABTOMP_UNLIKELY(!task || size > ABTOMP_BLOCK))
+        return abtomp_block_new(own, size);
+    own->unused = task->next;
+    return task;
+}
+
+/*
+ * What the task that runs makes, in such memory: a task that is to end, or an included one. The caller sets its
+ * function and its data, and is_needed if it has to be run.
+ */
+static inline void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                                    unsigned flags)
+{
+    task->parent = own->task;
+    task->group = me->group;
+    task->node = NULL;
+    task->table = NULL;
+    task->icvs = NULL;
+    task->children.made = task->children.ended = ABTOMP_COUNT_START;
+    /* relaxed, both: nobody else knows the task */
+    atomic_store_explicit(&task->children.others, 0, memory_order_relaxed);
+    atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
+    task->priority = 0;
+    task->is_final = me->running.is_final || (flags & ABTOMP_TASK_FINAL);
+    task->has_event = false;
+    task->is_over = false;
+    task->is_needed = false;
+    task->is_included = false;
+}
 
 /* It has an event, by its address: it does not end before omp_fulfill_event is called with it. */
 void abtomp_task_expect(struct abtomp_task *task);
@@ -495,6 +529,9 @@ struct abtomp_taskloop {
     void (*copy)(const struct abtomp_taskloop *loop, void *to, bool is_last); /* its data, but for the bounds; NULL:
                                                                                  byte by byte */
     long size, align;
+    long lower, upper; /* where in the data the bounds of a part are */
+    uint64_t inside;   /* what the upper one is less than the end of the part: its step, if it is in the part, or 0 */
+    long kept;         /* bytes with which the data begin that a part leaves as they were */
     unsigned flags;
     int priority;
     uint64_t asked, start, end, step, num;
