@@ -150,6 +150,27 @@ static int ordered_loops(int num)
     return wrong;
 }
 
+/* Loops whose bounds depend on outer ones, divided as one. */
+static int triangles(int num)
+{
+    enum { SIDE = 23, ALL = SIDE * (SIDE + 1) / 2 };
+    int seen[SIDE][SIDE] = {{0}}, above = 0, wrong = 0;
+#pragma omp parallel num_threads(num)
+    {
+#pragma omp for collapse(2)
+        for (int i = 0; i < SIDE; i++)
+            for (int j = i; j < SIDE; j++)
+                seen[i][j]++;
+#pragma omp for collapse(2) schedule(dynamic, 3) reduction(+ : above)
+        for (int i = SIDE; i > 0; i--)
+            for (int j = 0; j < 2 * i; j += 2)
+                above += seen[j / 2][i - 1];
+    }
+    for (int i = 0; i < SIDE * SIDE; i++)
+        wrong += seen[i / SIDE][i % SIDE] != (i % SIDE >= i / SIDE);
+    return wrong + (above != ALL);
+}
+
 static int sections(int num)
 {
     int calls[3] = {0};
@@ -302,6 +323,7 @@ const struct kmp_check kmp_checks[] = {
     {"dynamic loops", dynamic_loops},
     {"loops without barriers", nowait_loops},
     {"ordered loops", ordered_loops},
+    {"loops whose bounds depend on outer ones", triangles},
     {"sections", sections},
     {"reductions", reductions},
     {"single, master and copyprivate", singles},
