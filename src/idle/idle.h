@@ -82,7 +82,8 @@ struct abti_idle {
     bool in_vain;                              /* the ES's: it has got nothing and run nothing since */
     bool resigns;            /* the ES's: it asks for the last time before it sleeps, and nobody else searches */
     bool asks_again;         /* the ES's: a source wants to be asked again soon */
-    struct abti_thief thief; /* the ES's: what it has learnt of what it was given */
+    struct abti_thief thief; /* the ES's, as the next: what it has learnt of what it was given */
+    struct abti_truce truce;
 
     const struct abti_park_set *parked; /* the ES's: what it has entered for its present sleep; NULL: it is awake */
 };

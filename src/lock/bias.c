@@ -80,11 +80,13 @@ static void bias_count(struct abti_bias *lock, struct abti_bias_user *me)
     abti_assert(abti_spin_is_mine(&lock->spin));
     if (abti_load_relaxed(&lock->last) != me) {
         abti_store_relaxed(&lock->last, me);
-        lock->streak = 0;
+        abti_store_relaxed(&lock->streak, 0);
     }
-    if (++lock->streak < lock->need || lock->streak < NEED_MIN || !me || !abti_load_relaxed(&have_membarrier))
+    uint16_t streak = (uint16_t)(abti_load_relaxed(&lock->streak) + 1);
+    abti_store_relaxed(&lock->streak, streak);
+    if (streak < lock->need || streak < NEED_MIN || !me || !abti_load_relaxed(&have_membarrier))
         return;
-    lock->streak = 0;
+    abti_store_relaxed(&lock->streak, 0);
     lock->since_ns = abti_clock_mono_ns();
     abti_store_relaxed(&lock->owner, me);
 }

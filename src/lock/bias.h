@@ -43,8 +43,8 @@ struct abti_bias {
     uint64_t since_ns;                      /* spin: when the bias was given last */
     _Atomic(struct abti_bias_user *) owner; /* the word of the thread that has the bias, see above; NULL: none */
     struct abti_spin spin;
-    uint16_t streak;                       /* spin: how often `last` has come one after the other */
-    uint16_t need;                         /* spin: how often it must do so */
+    _Atomic(uint16_t) streak; /* spin: how often `last` has come one after the other. Others read it, too */
+    uint16_t need;            /* spin: how often it must do so */
     _Atomic(struct abti_bias_user *) last; /* spin: the word of the thread that came last; others read it without the
                                               lock */
 };
@@ -96,6 +96,15 @@ void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me);
 
 /* Locks as abti_bias_lock does, but gives up at once when another thread holds the lock in the plain way. */
 bool abti_bias_trylock(struct abti_bias *lock, struct abti_bias_user *me);
+
+/*
+ * Whether another thread than `me` comes again and again, as one does that makes units or runs them, and thieves do
+ * not. relaxed: these are hints
+ */
+ABTI_INLINE bool abti_bias_is_other_at_work(const struct abti_bias *lock, const struct abti_bias_user *me)
+{
+    return abti_load_relaxed(&lock->last) != me && abti_load_relaxed(&lock->streak) > 1;
+}
 
 /* Locks by spin for a caller that may take other locks meanwhile. */
 ABTI_INLINE void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)

@@ -12,6 +12,7 @@
 #include "pool/parking.h"
 #include "pool/queue.h"
 #include "pool/ring.h"
+#include "pool/thief_policy.h"
 
 /* Operations that a pool may lack; whether it does is not known before it is asked (abti_pool_can). */
 enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_PRINT_ALL };
@@ -113,8 +114,6 @@ struct ABT_pool_opaque {
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
     void *impl;                    /* belongs to the implementation; constant */
-    int id;
-    _Atomic(int32_t) num_scheds; /* schedulers that use it */
 
     struct abti_parking_list parked /* lock: streams that sleep until a unit comes */
         ABTI_ALIGNED(ABTI_CACHE_LINE);
@@ -122,7 +121,8 @@ struct ABT_pool_opaque {
 
     /* rt->lock: the list of all pools. They are written when a neighbour comes or goes */
     abti_pool *next ABTI_ALIGNED(ABTI_CACHE_LINE), *prev;
-    bool is_orphan; /* automatic, and its last scheduler has left units in it, which stores that */
+    bool is_orphan;          /* automatic, and its last scheduler has left units in it, which stores that */
+    struct abti_truce truce; /* of RANDWS: what its thieves know of its units. Only they read and write it */
 
     void *data /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
         ABTI_ALIGNED(ABTI_CACHE_LINE);
@@ -137,10 +137,11 @@ struct ABT_pool_opaque {
     _Atomic(uint8_t) node;           /* the NUMA node of the stream whose own pool it is, plus one, as a hint; 0: that
                                         is not known */
     ABT_pool_access access;
-    ABT_pool_kind kind;                      /* what its creator asked for, for those that print it; -1: user-defined */
-    _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
-    _Atomic(struct abti_stolen *) boxes;     /* of built-in RANDWS: units that thieves have taken and have still to run;
-                                              NULL: there was no need yet. Constant from then on */
+    ABT_pool_kind kind; /* what its creator asked for, for those that print it; -1: user-defined */
+    int id;
+    _Atomic(int32_t) num_scheds;         /* schedulers that use it */
+    _Atomic(struct abti_stolen *) boxes; /* of built-in RANDWS: units that thieves have taken and have still to run;
+                                          NULL: there was no need yet. Constant from then on */
     struct abti_bias lock; /* guards inbox, ring, parked and queue, see abti_pool_lock. Its spin lock begins the next
                               line */
 
@@ -348,14 +349,6 @@ ABTI_INLINE int abti_pool_remove(abti_pool *pool, abti_unit *unit)
 ABTI_INLINE void abti_pool_print_all(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit))
 {
     pool->ops->print_all(pool, arg, print);
-}
-
-/* Notes that an ES runs units out of the pool, which it has in front. */
-ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *server)
-{
-    /* relaxed: it is a hint. It is stored only when it changes, to spare the others that look at it */
-    if (abti_pool_answers(pool) && abti_load_relaxed(&pool->server) != server)
-        abti_store_relaxed(&pool->server, server);
 }
 
 /* Whether the pool has the operation. */

@@ -8,23 +8,19 @@
 #include "pool/pool_impl.h"
 #include "pool/request.h"
 
-/*
- * Whether the thief leaves the pools of others alone for now. It does not even look at them, since each look would cost
- * them a cache miss.
- */
-bool abti_thief_rests(struct abti_robber *robber)
+bool abti_pool_is_spared_slow(abti_pool *pool)
 {
-    struct abti_thief *thief = &robber->thief;
-    if (!abti_thief_needs_time(thief))
-        return false;
-    uint64_t now_ns = abti_clock_mono_ns();
-    abti_thief_learn_return(thief, now_ns);
-    return !abti_thief_may_steal(thief, now_ns);
+    return abti_truce_holds(&pool->truce, abti_clock_mono_ns()) && abti_pool_may_ask(pool);
 }
 
-bool abti_thief_avoids(struct abti_robber *robber, abti_pool *pool)
+/* Whether the thief, who may just have run what it has stolen before, may steal from the pool. */
+static bool may_steal_from(struct abti_robber *robber, abti_pool *pool)
 {
-    return abti_thief_rests(robber) && abti_pool_may_ask(pool);
+    if (!abti_thief_needs_time(&robber->thief, &pool->truce))
+        return true;
+    uint64_t now_ns = abti_clock_mono_ns();
+    abti_thief_learn_return(&robber->thief, robber->truce, now_ns);
+    return abti_truce_try(&pool->truce, now_ns);
 }
 
 /* xorshift32: cheap, and any seed but 0 will do. */
@@ -62,17 +58,15 @@ int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num)
 }
 
 /*
- * Tells the policy that the thief has got `unit`, or NULL, from a pool that `busy` was busy with last; NULL: nobody
- * was.
+ * Tells the policy that the thief has got `unit`, or NULL, from a pool that another ES is busy with, or not. A ULT that
+ * has started tells nothing of the units there: it may be the one that makes them, which else would end the truce.
  */
-static void tell_booty(struct abti_thief *thief, abti_pool *pool, abti_unit *unit, const struct abti_bias_user *busy)
+static void tell_booty(struct abti_robber *robber, abti_pool *pool, abti_unit *unit, bool busy)
 {
-    if (!unit)
+    if (!unit || abti_unit_has_started(unit))
         return;
-    if (busy && busy == abti_load_relaxed(&pool->server)) /* relaxed: it is a hint */
-        abti_thief_learn_booty(thief, abti_clock_mono_ns());
-    else
-        abti_thief_learn_other(thief, abti_clock_mono_ns());
+    robber->truce = &pool->truce;
+    abti_thief_learn_booty(&robber->thief, abti_clock_mono_ns(), busy);
 }
 
 /* Fetches a unit that the thief has taken out of a pool, and returns it. NULL: there is none. */
@@ -87,22 +81,21 @@ static abti_unit *fetch_stolen(abti_unit *unit)
  * Steals from the ring, with the box locked that gets what is taken beside the first unit, or NULL. First it asks, if
  * somebody is busy with the pool.
  */
-static abti_unit *steal_from_ring(struct abti_thief *thief, abti_pool *pool, struct abti_stolen *box)
+static abti_unit *steal_from_ring(struct abti_robber *robber, abti_pool *pool, struct abti_stolen *box)
 {
+    unsigned more = robber->thief.more;
     struct abti_bias_user *me = abti_es_self->bias;
-    struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);
+    struct abti_bias_user *owner = abti_load_relaxed(&pool->lock.owner);
     abti_unit *unit = NULL;
-    if (!busy) {
-        busy = abti_load_relaxed(&pool->lock.last);
-    } else if (busy != me) {
-        if (!abti_pool_ask(pool, &unit, box, thief->more))
+    bool busy = !owner && abti_bias_is_other_at_work(&pool->lock, me);
+    if (owner && owner != me) {
+        if (!abti_pool_ask(pool, &unit, box, more))
             return NULL;
-        if (!unit)
-            busy = NULL;
+        busy = unit != NULL;
     }
     if (!unit)
-        unit = abti_randws_steal(pool, box, thief->more);
-    tell_booty(thief, pool, unit, busy);
+        unit = abti_randws_steal(pool, box, more);
+    tell_booty(robber, pool, unit, busy);
     return unit;
 }
 
@@ -110,16 +103,15 @@ abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool)
 {
     abti_es *es = abti_es_self;
     abti_assert(es && es->bias);
-    struct abti_thief *thief = &robber->thief;
     if (!abti_pool_may_ask(pool))
         return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
-    if (abti_thief_rests(robber))
+    if (!may_steal_from(robber, pool))
         return NULL;
     /* A racy read comes before all else: an empty pool costs no access that others would notice. */
     if (abti_pool_looks_empty(pool))
         return fetch_stolen(abti_stolen_find(pool, es->index));
-    struct abti_stolen *box = thief->more > 0 ? abti_stolen_reserve(pool, es->index) : NULL;
-    abti_unit *unit = steal_from_ring(thief, pool, box);
+    struct abti_stolen *box = robber->thief.more > 0 ? abti_stolen_reserve(pool, es->index) : NULL;
+    abti_unit *unit = steal_from_ring(robber, pool, box);
     if (box && abti_stolen_unreserve(box))
         robber->left_in = pool;
     return fetch_stolen(unit);

@@ -5,12 +5,14 @@
 
 #include "base/assert.h"
 #include "os/nodes.h"
+#include "pool/pool.h"
 #include "pool/thief_policy.h"
 #include "rt/types.h"
 
 /* What a scheduler that steals remembers. It is used by its ES alone. */
 struct abti_robber {
     struct abti_thief thief;
+    struct abti_truce *truce; /* with the pool, one that it serves, that it got the last unit from */
     abti_pool *left_in; /* one that it serves, with what it has taken beside the first unit; NULL: nothing is left */
     uint32_t random;    /* state of its choice, never 0 */
     int seen;           /* the index, in order of choice, of a pool of others that has not looked empty; 0: none */
@@ -30,9 +32,16 @@ ABTI_INLINE abti_unit *abti_steal_left(struct abti_robber *robber)
     return robber->left_in ? abti_steal_left_slow(robber) : NULL;
 }
 
-/* Whether the thief had better not even look at the pool now, or at any. */
-bool abti_thief_avoids(struct abti_robber *robber, abti_pool *pool);
-bool abti_thief_rests(struct abti_robber *robber);
+bool abti_pool_is_spared_slow(abti_pool *pool);
+
+/*
+ * Whether thieves leave the pool alone for now. They do not even look at it, since each look would cost its stream a
+ * cache miss.
+ */
+ABTI_INLINE bool abti_pool_is_spared(abti_pool *pool)
+{
+    return abti_load_relaxed(&pool->truce.until_ns) != 0 && abti_pool_is_spared_slow(pool);
+}
 
 /* Returns one of the numbers below `num` at random. */
 uint32_t abti_robber_choose(struct abti_robber *robber, uint32_t num);

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/thief_policy.h"
 
-static void learn_units(struct abti_thief *thief, uint64_t now_ns, bool was_busy)
+void abti_thief_learn_booty(struct abti_thief *thief, uint64_t now_ns, bool was_busy)
 {
     thief->got_ns = now_ns;
     thief->was_busy = was_busy;
     thief->ran = 0;
-}
-
-void abti_thief_learn_booty(struct abti_thief *thief, uint64_t now_ns)
-{
-    learn_units(thief, now_ns, true);
-}
-
-void abti_thief_learn_other(struct abti_thief *thief, uint64_t now_ns)
-{
-    learn_units(thief, now_ns, false);
 }
 
 /* How many units it wants next time, when one takes so long. Units that are small already are not to be moved more. */
@@ -28,18 +18,28 @@ static void learn_size(struct abti_thief *thief, uint64_t unit_ns)
         thief->more = more < ABTI_THIEF_BULK ? more : ABTI_THIEF_BULK;
 }
 
-/* Counts a small unit, and lets the thief rest if it was one too many. */
-static void learn_small(struct abti_thief *thief, uint64_t now_ns)
+/* Counts a small unit, and begins a truce if it was one too many. */
+static void learn_small(struct abti_truce *truce, uint64_t now_ns)
 {
-    uint32_t enough = thief->rivals < ABTI_THIEF_RIVALS ? ABTI_THIEF_ENOUGH_SMALLS : 1;
-    if (++thief->smalls < enough)
+    uint32_t smalls = abti_load_relaxed(&truce->smalls) + 1, more = smalls - ABTI_THIEF_ENOUGH_SMALLS;
+    if (smalls <= ABTI_THIEF_ENOUGH_SMALLS + ABTI_THIEF_REST_DOUBLINGS)
+        abti_store_relaxed(&truce->smalls, smalls);
+    if (smalls < ABTI_THIEF_ENOUGH_SMALLS)
         return;
-    uint32_t more = thief->smalls - enough;
     more = more < ABTI_THIEF_REST_DOUBLINGS ? more : ABTI_THIEF_REST_DOUBLINGS;
-    thief->rest_ns = now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << (more + thief->rivals));
+    abti_store_relaxed(&truce->until_ns, now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << more));
 }
 
-void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns)
+/* A large unit ends the truce. Most often there is none, and nothing is written that others read. */
+static void learn_large(struct abti_truce *truce)
+{
+    if (abti_load_relaxed(&truce->smalls) == 0)
+        return;
+    abti_store_relaxed(&truce->smalls, 0);
+    abti_store_relaxed(&truce->until_ns, 0);
+}
+
+void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce, uint64_t now_ns)
 {
     if (thief->got_ns == 0)
         return;
@@ -47,15 +47,17 @@ void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns)
     thief->got_ns = 0;
     learn_size(thief, unit_ns);
     if (unit_ns >= ABTI_THIEF_SMALL_NS)
-        thief->smalls = 0;
+        learn_large(truce);
     else if (thief->was_busy)
-        learn_small(thief, now_ns);
+        learn_small(truce, now_ns);
+    else if (abti_load_relaxed(&truce->until_ns) - 1 < now_ns + ABTI_THIEF_SMALL_NS)
+        abti_store_relaxed(&truce->until_ns, 0); /* a try has found that nobody is busy there */
 }
 
-bool abti_thief_may_steal(struct abti_thief *thief, uint64_t now_ns)
+bool abti_truce_try(struct abti_truce *truce, uint64_t now_ns)
 {
-    if (now_ns < thief->rest_ns)
+    uint64_t until_ns = abti_load_relaxed(&truce->until_ns);
+    if (now_ns < until_ns)
         return false;
-    thief->rest_ns = 0;
-    return true;
+    return until_ns == 0 || abti_cas_relaxed(&truce->until_ns, &until_ns, now_ns + ABTI_THIEF_SMALL_NS);
 }

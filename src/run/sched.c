@@ -162,8 +162,6 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
     abti_spin_lock(&abti_rt.lock);
     sched->id = abti_rt_next_id(&abti_rt.next_sched_id);
     abti_spin_unlock(&abti_rt.lock);
-    for (int i = num_pools; i > 3; i /= 2)
-        sched->robber.thief.rivals++;
     sched->robber.random = (uint32_t)sched->id * 2654435761u + 1;
     abti_ledger_made(sched, ABTI_HANDLE_SCHED);
     *out = sched;

@@ -37,15 +37,12 @@ static const void *thief_peek(abti_sched *sched)
     struct abti_robber *robber = &sched->robber;
     if (robber->left_in || !abti_pool_is_empty(sched->pools[0]))
         return &abti_pool_backoff_mine;
-    if (abti_thief_rests(robber))
-        return NULL;
     for (int i = 0; i < VICTIMS; i++) {
         int at = abti_robber_aim(robber, sched->order, sched->num_pools);
         abti_pool *pool = sched->order[at];
         if (abti_pool_is_user(pool))
             return &abti_pool_backoff_mine;
-        bool is_empty = abti_pool_is_empty(pool);
-        if (!is_empty) {
+        if (!abti_pool_is_spared(pool) && !abti_pool_is_empty(pool)) {
             robber->seen = at;
             bool several = abti_ring_size(&pool->ring) > 1 || abti_load_relaxed(&pool->num_scheds) < 2;
             return several ? &abti_pool_backoff_mine : &abti_pool_backoff_several;
@@ -61,15 +58,15 @@ static bool is_thief(const abti_sched *sched)
 
 /*
  * Whether some pool has something, before the thief goes to sleep on all of them: to enter their lists takes their
- * locks. It goes on then as if it had just begun to look. A thief that rests looks at nothing, and goes on as well.
+ * locks. It goes on then as if it had just begun to look. So it does if it has a truce with a pool.
  */
 static bool thief_sees_work(abti_sched *sched)
 {
     struct abti_robber *robber = &sched->robber;
     robber->seen = 0;
-    if (abti_thief_rests(robber))
-        return true;
     for (int i = 0; i < sched->num_pools; i++) {
+        if (i > 0 && abti_pool_is_spared(sched->order[i]))
+            return true;
         if (!abti_pool_is_user(sched->order[i]) && !abti_pool_is_empty(sched->order[i])) {
             robber->seen = i;
             return true;
@@ -102,7 +99,7 @@ static const void *loop_peek(abti_sched *sched)
         abti_pool *pool = sched->pools[i];
         if (abti_pool_is_user(pool))
             return &abti_pool_backoff_mine;
-        if (i > 0 && abti_thief_avoids(&sched->robber, pool))
+        if (i > 0 && sched->kind == ABT_SCHED_RANDWS && abti_pool_is_spared(pool))
             continue;
         if (abti_pool_is_empty(pool))
             continue;
@@ -324,8 +321,6 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
     abti_source_set_busy(es);
     abti_leaders_go_busy(es);
-    if (sched->front)
-        abti_pool_note_server(sched->front, es->bias);
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
     do

@@ -220,20 +220,20 @@ static bool source_rest(abti_es *es, abti_sched *sched, struct asked *asked)
 {
     enum { FIRST_LOOK_NS = 250, LOOK_NS = 1000 };
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
-    struct abti_thief *thief = &es->idle->thief;
     if (es->sleepy || !abti_runs_at_once(2))
         return false;
     uint64_t patience_ns = search_patience(es);
-    if (!abti_thief_needs_time(thief) && patience_ns == 0)
+    if (!abti_thief_needs_time(&es->idle->thief, &es->idle->truce) && patience_ns == 0)
         return false;
     uint64_t now_ns = abti_clock_mono_ns(), end_ns = now_ns + patience_ns,
              gap_ns = patience_ns ? FIRST_LOOK_NS : LOOK_NS;
     uint64_t look_ns = now_ns + gap_ns;
     bool found = false;
     abti_spin_unlock(&es->idle->sources_lock);
-    while (!found &&
-           (now_ns < end_ns || (patience_ns > 0 && es->idle->asks_again) || !abti_thief_may_steal(thief, now_ns)) &&
-           !has_unit(sched)) {
+    while (
+        !found &&
+        (now_ns < end_ns || (patience_ns > 0 && es->idle->asks_again) || abti_truce_holds(&es->idle->truce, now_ns)) &&
+        !has_unit(sched)) {
         if (now_ns >= look_ns) {
             found = source_look(es, asked);
             gap_ns = gap_ns < LOOK_NS ? gap_ns * 2 : gap_ns;
@@ -274,7 +274,7 @@ static bool ask_idle(abti_es *es, struct asked *asked)
 static uint64_t learn_return(abti_es *es)
 {
     uint64_t now_ns = abti_clock_mono_ns();
-    abti_thief_learn_return(&es->idle->thief, now_ns);
+    abti_thief_learn_return(&es->idle->thief, &es->idle->truce, now_ns);
     return now_ns;
 }
 
@@ -287,13 +287,13 @@ static bool find_work(abti_es *es, abti_sched *sched, struct asked *asked)
     bool found = ask_sources(es, asked);
     if (!found) {
         if (was_woken) { /* for nothing: that counts as the least that can be stolen */
-            abti_thief_learn_booty(&es->idle->thief, start_ns);
-            abti_thief_learn_return(&es->idle->thief, start_ns);
+            abti_thief_learn_booty(&es->idle->thief, start_ns, true);
+            abti_thief_learn_return(&es->idle->thief, &es->idle->truce, start_ns);
         }
         found = source_rest(es, sched, asked) || ask_idle(es, asked);
     }
     if (found) {
-        abti_thief_learn_booty(&es->idle->thief, abti_clock_mono_ns());
+        abti_thief_learn_booty(&es->idle->thief, abti_clock_mono_ns(), true);
         set_busy_locked(es);
     }
     return found;

@@ -106,12 +106,14 @@ static void test_alone(void)
 
 enum { MANY = 12 };
 
-/* Steals so many, puts each back at once, and returns how many it got. The ES `busy` has held the lock before each. */
-static int steal_some(struct abti_robber *thief, struct abti_bias_user *busy)
+/* Steals so many, puts each back at once, and returns how many it got. The ES `last` has held the lock so often before
+ * each. */
+static int steal_some(struct abti_robber *thief, struct abti_bias_user *last, uint16_t times)
 {
     int num = 0;
     for (int i = 0; i < MANY; i++) {
-        abti_store_relaxed(&pool->lock.last, busy);
+        abti_store_relaxed(&pool->lock.last, last);
+        abti_store_relaxed(&pool->lock.streak, times);
         abti_unit *unit = abti_steal(thief, pool);
         if (!unit)
             continue;
@@ -130,15 +132,15 @@ static void test_rests(void)
         skip(8, "nobody else runs at the same time");
         return;
     }
-    abti_store_relaxed(&pool->server, &server);
-    is_int(steal_some(&thief, &other), MANY, "small units that nobody is busy with are stolen one after the other");
-    is_int(steal_some(&thief, abti_es_self->bias), MANY, "those that only the thief has come for, too");
-    ok(!abti_thief_avoids(&thief, pool), "it does not rest");
+    is_int(steal_some(&thief, &other, 1), MANY,
+           "small units are stolen one after the other, if others come once, such as thieves");
+    is_int(steal_some(&thief, abti_es_self->bias, 2), MANY, "those that only the thief has come for, too");
+    ok(!abti_pool_is_spared(pool), "it does not rest");
     bool rested = false;
     uint64_t shortest = UINT64_MAX;
     for (int i = 0; i < 1000 && !rested; i++) { /* a unit may take long by chance */
         uint64_t begin = abti_clock_mono_ns();
-        rested = steal_some(&thief, &server) < MANY;
+        rested = steal_some(&thief, &server, 2) < MANY;
         uint64_t time = abti_clock_mono_ns() - begin;
         shortest = time < shortest ? time : shortest;
     }
@@ -146,10 +148,9 @@ static void test_rests(void)
         skip(1, "there is no small unit here: %d steals take %d ns", MANY, (int)shortest);
     else
         ok(rested, "of those that their own stream is busy with not all: the thief rests");
-    while (abti_thief_avoids(&thief, pool))
+    while (abti_pool_is_spared(pool))
         ;
-    is_int(steal_some(&thief, &other), MANY, "and then steals again");
-    abti_store_relaxed(&pool->server, NULL);
+    is_int(steal_some(&thief, &other, 1), MANY, "and then steals again");
 
     /* Another thief asks. */
     struct abti_steal_request request = {.unit = NULL};
@@ -161,18 +162,21 @@ static void test_rests(void)
     abti_store_relaxed(&pool->lock.owner, NULL);
 }
 
-/* Steals one that `server` is busy with, which takes so long, and says whether the thief rests then. */
+/* Steals one that `server` is busy with, which takes so long, and says whether the thief may take no other one then. */
 static bool rests_after(struct abti_robber *thief, struct abti_bias_user *server, uint64_t ns)
 {
     abti_store_relaxed(&pool->lock.last, server);
+    abti_store_relaxed(&pool->lock.streak, 2);
     abti_unit *unit = abti_steal(thief, pool);
     if (!unit)
         return false;
     for (uint64_t end = abti_clock_mono_ns() + ns; abti_clock_mono_ns() < end;)
         ;
-    bool rests = abti_thief_avoids(thief, pool);
     push(unit);
-    return rests;
+    unit = abti_steal(thief, pool); /* the other one is judged before */
+    if (unit)
+        push(unit);
+    return !unit;
 }
 
 /* What is small depends on the time until the thief comes back. */
@@ -180,16 +184,15 @@ static void test_sizes(void)
 {
     enum { LONG_NS = 100000, OFTEN = 3 }; /* with one more, the thief rests */
     struct abti_bias_user server = {NULL};
-    struct abti_robber thief = {.thief.smalls = OFTEN, .random = 1};
+    struct abti_robber thief = {.random = 1};
 
     if (!abti_runs_at_once(2)) {
         skip(2, "nobody else runs at the same time");
         return;
     }
-    abti_store_relaxed(&pool->server, &server);
+    abti_store_relaxed(&pool->truce.smalls, OFTEN);
     ok(!rests_after(&thief, &server, LONG_NS), "no rest after what takes 100 us");
-    is_int(thief.thief.smalls, 0, "which is not small");
-    abti_store_relaxed(&pool->server, NULL);
+    is_int(abti_load_relaxed(&pool->truce.smalls), 0, "which is not small");
 }
 
 /* --- Bulk --- */

@@ -6,77 +6,83 @@
 enum { START = 1000000, LARGE_NS = 100000 };
 
 /* The thief gets a unit from a busy ES, runs it for so long, and comes back. The time then. */
-static uint64_t run_booty(struct abti_thief *thief, uint64_t now, uint64_t ns)
+static uint64_t run_booty(struct abti_thief *thief, struct abti_truce *truce, uint64_t now, uint64_t ns)
 {
-    abti_thief_learn_booty(thief, now);
-    abti_thief_learn_return(thief, now + ns);
+    abti_thief_learn_booty(thief, now, true);
+    abti_thief_learn_return(thief, truce, now + ns);
     return now + ns;
 }
 
-/* For how long it rests from now on. */
-static uint64_t rest_of(struct abti_thief *thief, uint64_t now)
+/* For how long the truce holds from now on. */
+static uint64_t rest_of(struct abti_truce *truce, uint64_t now)
 {
     uint64_t ns = 0;
-    while (!abti_thief_may_steal(thief, now + ns))
+    while (abti_truce_holds(truce, now + ns))
         ns++;
     return ns;
 }
 
-static void test_rests(void)
+static void test_truces(void)
 {
     struct abti_thief thief = {0};
+    struct abti_truce truce = {0};
     uint64_t now = START, expected = ABTI_THIEF_REST_MIN_NS, rest;
-    bool rested = false, doubles = true;
+    bool held = false, doubles = true;
 
-    ok(!abti_thief_needs_time(&thief), "a new thief has no need of the time");
-    ok(abti_thief_may_steal(&thief, now), "and may steal");
+    ok(!abti_thief_needs_time(&thief, &truce), "a new thief has no need of the time");
+    ok(abti_truce_try(&truce, now) && abti_truce_try(&truce, now), "and may steal, and others at the same time");
     for (int i = 1; i < ABTI_THIEF_ENOUGH_SMALLS; i++) {
-        now = run_booty(&thief, now, 0);
-        rested |= !abti_thief_may_steal(&thief, now);
+        now = run_booty(&thief, &truce, now, 0);
+        held |= !abti_truce_try(&truce, now);
     }
-    ok(!rested, "a few small units are no reason to rest");
+    ok(!held, "a few small units are no reason for a truce");
     for (int i = 0; i < ABTI_THIEF_REST_DOUBLINGS; i++, expected *= 2) {
-        now = run_booty(&thief, now, 0);
-        ok(abti_thief_needs_time(&thief), "the time matters during a rest");
-        rest = rest_of(&thief, now);
-        doubles &= rest == expected;
+        now = run_booty(&thief, &truce, now, 0);
+        ok(abti_thief_needs_time(&thief, &truce), "the time matters during a truce");
+        rest = rest_of(&truce, now);
+        doubles &= rest == expected && !abti_truce_try(&truce, now + rest - 1);
         now += rest;
     }
-    ok(doubles, "the next one is, and each further one for a rest twice as long");
+    ok(doubles, "the next one is, and each further one for one twice as long");
     for (int i = 0; i < 3; i++) {
-        now = run_booty(&thief, now, 0);
-        rest = rest_of(&thief, now);
+        now = run_booty(&thief, &truce, now, 0);
+        rest = rest_of(&truce, now);
         is_int(rest, expected, "up to 16 us");
         now += rest;
     }
-    ok(!abti_thief_needs_time(&thief), "the time does not matter after a rest");
-    now = run_booty(&thief, now, LARGE_NS);
-    ok(abti_thief_may_steal(&thief, now), "a large unit ends it");
-    is_int(thief.smalls, 0, "and the count begins anew");
-    now = run_booty(&thief, now, 0);
-    abti_thief_learn_other(&thief, now);
-    abti_thief_learn_return(&thief, now);
-    is_int(thief.smalls, 1, "a small unit that nobody was busy with is not counted");
-    abti_thief_learn_return(&thief, now);
-    is_int(thief.smalls, 1, "a return without a unit tells nothing");
+    ok(abti_truce_try(&truce, now), "then a thief tries");
+    ok(!abti_truce_try(&truce, now + ABTI_THIEF_SMALL_NS - 1), "and no other one until its unit is not small");
+    ok(abti_truce_try(&truce, now + ABTI_THIEF_SMALL_NS), "which may try, too");
+    now = run_booty(&thief, &truce, now, LARGE_NS);
+    ok(abti_truce_try(&truce, now) && abti_truce_try(&truce, now), "a large unit ends it");
+    is_int(truce.smalls, 0, "and the count begins anew");
+    now = run_booty(&thief, &truce, now, 0);
+    abti_thief_learn_booty(&thief, now, false);
+    abti_thief_learn_return(&thief, &truce, now);
+    is_int(truce.smalls, 1, "a small unit that nobody was busy with is not counted");
+    abti_thief_learn_return(&thief, &truce, now);
+    is_int(truce.smalls, 1, "a return without a unit tells nothing");
 }
 
-/* One of many thieves spares the others more. */
+/* What one thief has learnt the others need not learn. */
 static void test_group(void)
 {
-    struct abti_thief thief = {.rivals = 5};
+    struct abti_thief thieves[ABTI_THIEF_ENOUGH_SMALLS] = {0};
+    struct abti_truce truce = {0};
 
-    uint64_t now = run_booty(&thief, START, 0);
-    is_int(rest_of(&thief, now), ABTI_THIEF_REST_MIN_NS << 5, "one of 64 rests after the first small unit, for longer");
+    for (int i = 0; i < ABTI_THIEF_ENOUGH_SMALLS; i++)
+        (void)run_booty(&thieves[i], &truce, START, 0);
+    is_int(rest_of(&truce, START), ABTI_THIEF_REST_MIN_NS, "small units of several thieves count together");
 }
 
 /* Gets so many units at once and runs them. */
 static void run_bulk(struct abti_thief *thief, int num, uint64_t unit_ns)
 {
-    abti_thief_learn_other(thief, START);
+    struct abti_truce truce = {0};
+    abti_thief_learn_booty(thief, START, false);
     for (int i = 1; i < num; i++)
         abti_thief_learn_more(thief);
-    abti_thief_learn_return(thief, START + (uint64_t)num * unit_ns);
+    abti_thief_learn_return(thief, &truce, START + (uint64_t)num * unit_ns);
 }
 
 static void test_bulk(void)
@@ -100,16 +106,17 @@ static void test_bulk(void)
 static void test_sizes(void)
 {
     struct abti_thief thief = {0};
+    struct abti_truce truce = {0};
 
-    run_booty(&thief, START, ABTI_THIEF_SMALL_NS - 1);
-    is_int(thief.smalls, 1, "699 ns are small");
-    run_booty(&thief, START, ABTI_THIEF_SMALL_NS);
-    is_int(thief.smalls, 0, "700 ns are not");
+    run_booty(&thief, &truce, START, ABTI_THIEF_SMALL_NS - 1);
+    is_int(truce.smalls, 1, "699 ns are small");
+    run_booty(&thief, &truce, START, ABTI_THIEF_SMALL_NS);
+    is_int(truce.smalls, 0, "700 ns are not");
 }
 
 int main(void)
 {
-    test_rests();
+    test_truces();
     test_sizes();
     test_group();
     test_bulk();

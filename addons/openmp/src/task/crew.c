@@ -89,13 +89,13 @@ uint64_t abtomp_now_ns(void)
 }
 
 /* The member has run what it got. Until when it rests; 0: it does not. */
-static uint64_t learn_return(struct abti_thief *thief)
+static uint64_t learn_return(struct abtomp_tasks *own)
 {
-    if (!abti_thief_needs_time(thief))
+    if (!abti_thief_needs_time(&own->thief, &own->truce))
         return 0;
-    abti_thief_learn_return(thief, abtomp_now_ns());
-    uint64_t until_ns = thief->rest_ns;
-    thief->rest_ns = 0; /* the bell may end the rest, too */
+    abti_thief_learn_return(&own->thief, &own->truce, abtomp_now_ns());
+    uint64_t until_ns = abti_load_relaxed(&own->truce.until_ns); /* relaxed, both: it is its own */
+    abti_store_relaxed(&own->truce.until_ns, 0);                 /* the bell may end the rest, too */
     return until_ns;
 }
 
@@ -186,7 +186,7 @@ static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_ta
         if (got == 0)
             continue;
         if (takes_more)
-            abti_thief_learn_booty(&own->thief, abtomp_now_ns());
+            abti_thief_learn_booty(&own->thief, abtomp_now_ns(), true);
         while (got > 1) {
             abtomp_task_put(me, own, stolen[--got]);
             abti_thief_learn_more(&own->thief); /* which it will have run when it returns, or others have */
@@ -389,7 +389,7 @@ static bool go_for_others(struct abtomp_member *me, struct abtomp_tasks *own, co
     int num = await->docked ? (int)(await->docked & ABTOMP_GO_NUM) : me->team->num;
     if (ABTOMP_UNLIKELY(await->takes_any && own->num_reliefs > 0))
         return crew_stand_by(me, own, await, num);
-    uint64_t until_ns = await->takes_any && !await->is_relief ? learn_return(&own->thief) : 0;
+    uint64_t until_ns = await->takes_any && !await->is_relief ? learn_return(own) : 0;
     if (until_ns > 0) {
         crew_rest(me->team, num, until_ns);
         return false;

@@ -108,7 +108,8 @@ struct abtomp_tasks {
     uint32_t base;              /* the deque's top when it began: what is above are its descendants */
     struct abtomp_task *unused; /* memory for tasks */
     struct abtomp_debt debt;
-    struct abti_thief thief;     /* how it fares with the tasks of others */
+    struct abti_thief thief; /* how it fares with the tasks of others */
+    struct abti_truce truce;
     struct abtomp_task implicit; /* the implicit task */
     /* Of reliefs: the stream of the member alone uses this. */
     struct abtomp_member *member;       /* whose they are. Constant */
