@@ -14,8 +14,8 @@
 
 /* Each function is declared where it is defined: only programs call it. */
 #define FUNCTION(type, name, ...)                                                                                      \
-    ABTOMP_API type __kmpc_atomic_##name(ident_t *at, int32_t gtid, __VA_ARGS__);                                      \
-    type __kmpc_atomic_##name(ident_t *at, int32_t gtid, __VA_ARGS__)
+    ABTOMP_API type __kmpc_atomic_##name(KMP_CALLER, __VA_ARGS__);                                                     \
+    type __kmpc_atomic_##name(KMP_CALLER, __VA_ARGS__)
 
 #define UNUSED ((void)at, (void)gtid)
 

@@ -63,19 +63,15 @@ static bool number_of(const struct abtomp_crossing *crossing, const int64_t *vec
     return true;
 }
 
-void __kmpc_doacross_init(ident_t *at, int32_t gtid, int32_t num, const struct kmp_dimension *dimensions)
+void __kmpc_doacross_init(KMP_CALLER, int32_t num, const struct kmp_dimension *dimensions)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = abtomp_self();
     me->crossing = abtomp_must_have(malloc(sizeof(*me->crossing)));
     *me->crossing = (struct abtomp_crossing){.dimensions = dimensions, .num = (uint32_t)num};
 }
 
-void __kmpc_doacross_post(ident_t *at, int32_t gtid, const int64_t *vector)
+void __kmpc_doacross_post(KMP_CALLER, const int64_t *vector)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = abtomp_self();
     uint64_t numbers[2];
     if (!me->crossing || !number_of(me->crossing, vector, numbers))
@@ -85,10 +81,8 @@ void __kmpc_doacross_post(ident_t *at, int32_t gtid, const int64_t *vector)
     abtomp_doacross_post(me, numbers);
 }
 
-void __kmpc_doacross_wait(ident_t *at, int32_t gtid, const int64_t *vector)
+void __kmpc_doacross_wait(KMP_CALLER, const int64_t *vector)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = abtomp_self();
     uint64_t numbers[2];
     if (!me->crossing || me->team->num == 1 || !abtomp_doacross_of(me) || !number_of(me->crossing, vector, numbers))
@@ -98,10 +92,8 @@ void __kmpc_doacross_wait(ident_t *at, int32_t gtid, const int64_t *vector)
         abtomp_tool_vector(me, ompt_dependence_type_sink, me->crossing->num, vector);
 }
 
-void __kmpc_doacross_fini(ident_t *at, int32_t gtid)
+void __kmpc_doacross_fini(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = abtomp_self();
     struct abtomp_crossing *crossing = me->crossing;
     if (crossing && crossing->is_static) {

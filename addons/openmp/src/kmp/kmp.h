@@ -20,6 +20,11 @@ typedef struct ident {
 
 enum { KMP_AT_BARRIER = 0x20, KMP_AT_END = 0x40, KMP_AT_SECTIONS = 0x400, KMP_AT_DISTRIBUTE = 0x800 };
 
+/* What nearly all functions are told first, and few look at: where in the source, and the number of the caller. */
+#define KMP_AT ident_t *at __attribute__((unused))
+#define KMP_GTID int32_t gtid __attribute__((unused))
+#define KMP_CALLER KMP_AT, KMP_GTID
+
 /* The function of a region: two pointers to numbers of the thread, then one for each variable. */
 typedef void (*kmp_microtask)(void);
 
@@ -292,10 +297,8 @@ static inline void *kmp_alloc(size_t size)
 
 /* The end of a construct at which there is nothing to do, but perhaps to tell tools. */
 #define KMP_END(name, told)                                                                                            \
-    void __kmpc_##name(ident_t *at, int32_t gtid)                                                                      \
+    void __kmpc_##name(KMP_CALLER)                                                                                     \
     {                                                                                                                  \
-        (void)at;                                                                                                      \
-        (void)gtid;                                                                                                    \
         told;                                                                                                          \
     }
 #define KMP_NOTHING(name) KMP_END(name, )

@@ -144,10 +144,9 @@ static __attribute__((noinline)) void tell_static(const ident_t *at, int endpoin
             *is_last = part.is_last;                                                                                   \
         return num;                                                                                                    \
     }                                                                                                                  \
-    void __kmpc_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,         \
-                                       type *upper, step_type *stride, step_type step, step_type chunk)                \
+    void __kmpc_for_static_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type *lower, type *upper,           \
+                                       step_type *stride, step_type step, step_type chunk)                             \
     {                                                                                                                  \
-        (void)gtid;                                                                                                    \
         uint64_t num = divide_##name(kind, is_last, lower, upper, stride, step, chunk);                                \
         if (ABTOMP_NOTE(0))                                                                                            \
             tell_static(at, ompt_scope_begin, num, (uint64_t)*lower,                                                   \
@@ -217,18 +216,14 @@ static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t
 
 /* Loops that first teams divide, then the members of each. *whole_upper: the end of what the team has. */
 #define DISTRIBUTE_INIT(name, type, step_type)                                                                         \
-    void __kmpc_team_static_init_##name(ident_t *at, int32_t gtid, int32_t *is_last, type *lower, type *upper,         \
-                                        step_type *stride, step_type step, step_type chunk)                            \
+    void __kmpc_team_static_init_##name(KMP_CALLER, int32_t *is_last, type *lower, type *upper, step_type *stride,     \
+                                        step_type step, step_type chunk)                                               \
     {                                                                                                                  \
-        (void)at;                                                                                                      \
-        (void)gtid;                                                                                                    \
         (void)divide_##name(DISTRIBUTE_CHUNKED, is_last, lower, upper, stride, step, chunk);                           \
     }                                                                                                                  \
-    void __kmpc_dist_for_static_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type *lower,    \
-                                            type *upper, type *whole_upper, step_type *stride, step_type step,         \
-                                            step_type chunk)                                                           \
+    void __kmpc_dist_for_static_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type *lower, type *upper,      \
+                                            type *whole_upper, step_type *stride, step_type step, step_type chunk)     \
     {                                                                                                                  \
-        (void)gtid;                                                                                                    \
         int32_t is_last_team = 0, is_last_member = 0;                                                                  \
         (void)divide_##name(DISTRIBUTE, &is_last_team, lower, upper, stride, step, 0);                                 \
         *whole_upper = *upper;                                                                                         \
@@ -240,11 +235,10 @@ static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t
         if (is_last)                                                                                                   \
             *is_last = is_last_team && is_last_member;                                                                 \
     }                                                                                                                  \
-    void __kmpc_dist_dispatch_init_##name(ident_t *at, int32_t gtid, int32_t kind, int32_t *is_last, type lower,       \
-                                          type upper, step_type step, step_type chunk)                                 \
+    void __kmpc_dist_dispatch_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type lower, type upper,          \
+                                          step_type step, step_type chunk)                                             \
     {                                                                                                                  \
         step_type stride;                                                                                              \
-        (void)gtid;                                                                                                    \
         (void)ABTOMP_NOTE(0);                                                                                          \
         (void)divide_##name(DISTRIBUTE, is_last, &lower, &upper, &stride, step, 0);                                    \
         bool is_empty = step > 0 ? upper < lower : lower < upper;                                                      \
@@ -269,20 +263,16 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
 }
 
 #define DISPATCH(name, type, step_type)                                                                                \
-    void __kmpc_dispatch_init_##name(ident_t *at, int32_t gtid, int32_t kind, type lower, type upper, step_type step,  \
+    void __kmpc_dispatch_init_##name(KMP_CALLER, int32_t kind, type lower, type upper, step_type step,                 \
                                      step_type chunk)                                                                  \
     {                                                                                                                  \
-        (void)gtid;                                                                                                    \
         (void)ABTOMP_NOTE(0);                                                                                          \
         bool is_empty = step > 0 ? upper < lower : lower < upper;                                                      \
         enter_loop(at, kind, (uint64_t)lower, count_iterations(is_empty, (uint64_t)lower, (uint64_t)upper, step),      \
                    step, chunk);                                                                                       \
     }                                                                                                                  \
-    int32_t __kmpc_dispatch_next_##name(ident_t *at, int32_t gtid, int32_t *is_last, type *lower, type *upper,         \
-                                        step_type *step)                                                               \
+    int32_t __kmpc_dispatch_next_##name(KMP_CALLER, int32_t *is_last, type *lower, type *upper, step_type *step)       \
     {                                                                                                                  \
-        (void)at;                                                                                                      \
-        (void)gtid;                                                                                                    \
         struct abtomp_member *me = abtomp_self();                                                                      \
         if (!take_part(me, is_last)) {                                                                                 \
             (void)ABTOMP_NOTE(0);                                                                                      \
@@ -298,10 +288,8 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
     }
 KMP_LOOP_TYPES(DISPATCH)
 
-void __kmpc_ordered(ident_t *at, int32_t gtid)
+void __kmpc_ordered(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     abtomp_ordered_await(ABTOMP_CALLER(0));
 }
 

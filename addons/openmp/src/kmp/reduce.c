@@ -16,9 +16,8 @@ struct abtomp_lazy {
     void *_Atomic copies[]; /* of each member, one after another; NULL: it has none. Set by the member */
 };
 
-void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data)
+void *__kmpc_taskred_init(KMP_GTID, int32_t num, void *data)
 {
-    (void)gtid;
     struct abtomp_member *me = abtomp_self();
     int members = me->team->num;
     struct abtomp_lazy *lazy =
@@ -34,7 +33,7 @@ void *__kmpc_taskred_init(int32_t gtid, int32_t num, void *data)
 }
 
 /* The same as older compilers describe it. */
-void *__kmpc_task_reduction_init(int32_t gtid, int32_t num, void *data)
+void *__kmpc_task_reduction_init(KMP_GTID, int32_t num, void *data)
 {
     const struct kmp_old_reduction *old = data;
     struct kmp_reduction *of = abtomp_must_have(calloc((size_t)num + 1, sizeof(*of)));
@@ -87,9 +86,8 @@ static void *get_copy(struct abtomp_lazy *lazy, int member, int32_t which)
     return copy;
 }
 
-void *__kmpc_task_reduction_get_th_data(int32_t gtid, void *outermost, void *address)
+void *__kmpc_task_reduction_get_th_data(KMP_GTID, void *outermost, void *address)
 {
-    (void)gtid;
     (void)outermost;
     const struct abtomp_member *me = abtomp_self();
     for (const struct abtomp_group *group = me->group; group; group = group->outer) {
@@ -116,17 +114,13 @@ static void put_together(struct abtomp_lazy *lazy)
     free(lazy);
 }
 
-void __kmpc_taskgroup(ident_t *at, int32_t gtid)
+void __kmpc_taskgroup(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     abtomp_group_begin(ABTOMP_CALLER(0), NULL);
 }
 
-void __kmpc_end_taskgroup(ident_t *at, int32_t gtid)
+void __kmpc_end_taskgroup(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = ABTOMP_CALLER(0);
     struct abtomp_lazy *lazy = me->group ? me->group->lazy : NULL;
     abtomp_group_await(me);
@@ -135,21 +129,21 @@ void __kmpc_end_taskgroup(ident_t *at, int32_t gtid)
 }
 
 /* Of a region or a loop: what the tasks of a member add goes to the member's own variable, with which it goes on. */
-void *__kmpc_taskred_modifier_init(ident_t *at, int32_t gtid, int32_t is_loop, int32_t num, void *data)
+void *__kmpc_taskred_modifier_init(KMP_CALLER, int32_t is_loop, int32_t num, void *data)
 {
     (void)is_loop;
     __kmpc_taskgroup(at, gtid);
     return __kmpc_taskred_init(gtid, num, data);
 }
 
-void *__kmpc_task_reduction_modifier_init(ident_t *at, int32_t gtid, int32_t is_loop, int32_t num, void *data)
+void *__kmpc_task_reduction_modifier_init(KMP_CALLER, int32_t is_loop, int32_t num, void *data)
 {
     (void)is_loop;
     __kmpc_taskgroup(at, gtid);
     return __kmpc_task_reduction_init(gtid, num, data);
 }
 
-void __kmpc_task_reduction_modifier_fini(ident_t *at, int32_t gtid, int32_t is_loop)
+void __kmpc_task_reduction_modifier_fini(KMP_CALLER, int32_t is_loop)
 {
     (void)is_loop;
     __kmpc_end_taskgroup(at, gtid);

@@ -14,17 +14,13 @@ static _Thread_local struct {
     unsigned num, bind, teams, limit;
 } asked;
 
-void __kmpc_push_num_threads(ident_t *at, int32_t gtid, int32_t num)
+void __kmpc_push_num_threads(KMP_CALLER, int32_t num)
 {
-    (void)at;
-    (void)gtid;
     asked.num = num > 0 ? (unsigned)num : 0;
 }
 
-void __kmpc_push_proc_bind(ident_t *at, int32_t gtid, int32_t bind)
+void __kmpc_push_proc_bind(KMP_CALLER, int32_t bind)
 {
-    (void)at;
-    (void)gtid;
     asked.bind = bind > 0 ? (unsigned)bind : 0;
 }
 
@@ -97,9 +93,8 @@ static void run_region(struct call *call)
     (void)abtomp_parallel(runner(), call, (void (*)(void *))call->fn, members, bind, NULL);
 }
 
-void __kmpc_fork_call(ident_t *at, int32_t num, kmp_microtask fn, ...)
+void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
-    (void)at;
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     void *few[FEW] = {NULL};
     struct call call = {fn, num, few};
@@ -112,9 +107,8 @@ void __kmpc_fork_call(ident_t *at, int32_t num, kmp_microtask fn, ...)
 }
 
 /* The region has a condition, and one pointer for all its variables at most. */
-void __kmpc_fork_call_if(ident_t *at, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
+void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
 {
-    (void)at;
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     void *few[FEW] = {arg};
     struct call call = {fn, num, few};
@@ -123,9 +117,8 @@ void __kmpc_fork_call_if(ident_t *at, int32_t num, kmp_microtask fn, int32_t con
     run_region(&call);
 }
 
-void __kmpc_fork_teams(ident_t *at, int32_t num, kmp_microtask fn, ...)
+void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
-    (void)at;
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     void *few[FEW] = {NULL};
     struct call call = {fn, num, few};
@@ -139,78 +132,66 @@ void __kmpc_fork_teams(ident_t *at, int32_t num, kmp_microtask fn, ...)
     free_args(&call, few);
 }
 
-void __kmpc_push_num_teams(ident_t *at, int32_t gtid, int32_t num, int32_t limit)
+void __kmpc_push_num_teams(KMP_CALLER, int32_t num, int32_t limit)
 {
-    (void)at;
-    (void)gtid;
     asked.teams = num > 0 ? (unsigned)num : 0;
     asked.limit = limit > 0 ? (unsigned)limit : 0;
 }
 
-void __kmpc_push_num_teams_51(ident_t *at, int32_t gtid, int32_t least, int32_t most, int32_t limit)
+void __kmpc_push_num_teams_51(KMP_CALLER, int32_t least, int32_t most, int32_t limit)
 {
     __kmpc_push_num_teams(at, gtid, most > 0 ? most : least, limit);
 }
 
-void __kmpc_set_thread_limit(ident_t *at, int32_t gtid, int32_t limit)
+void __kmpc_set_thread_limit(KMP_CALLER, int32_t limit)
 {
-    (void)at;
-    (void)gtid;
     if (limit > 0)
         abtomp_change_icvs(abtomp_self())->thread_limit = limit;
 }
 
 /* A region whose condition does not hold: the caller itself runs its function. */
-void __kmpc_serialized_parallel(ident_t *at, int32_t gtid)
+void __kmpc_serialized_parallel(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     asked.num = asked.bind = 0;
     abtomp_parallel_start(NULL, NULL, 1);
 }
 
-void __kmpc_end_serialized_parallel(ident_t *at, int32_t gtid)
+void __kmpc_end_serialized_parallel(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     abtomp_parallel_end();
 }
 
 /* -- Numbers -- */
 
-int32_t __kmpc_bound_thread_num(ident_t *at)
+int32_t __kmpc_bound_thread_num(KMP_AT)
 {
-    (void)at;
     return abtomp_self()->num;
 }
 
-int32_t __kmpc_global_thread_num(ident_t *at)
+int32_t __kmpc_global_thread_num(KMP_AT)
 {
     return __kmpc_bound_thread_num(at);
 }
 
-int32_t __kmpc_bound_num_threads(ident_t *at)
+int32_t __kmpc_bound_num_threads(KMP_AT)
 {
-    (void)at;
     return abtomp_self()->team->num;
 }
 
-int32_t __kmpc_global_num_threads(ident_t *at)
+int32_t __kmpc_global_num_threads(KMP_AT)
 {
     return __kmpc_bound_num_threads(at);
 }
 
-int32_t __kmpc_in_parallel(ident_t *at)
+int32_t __kmpc_in_parallel(KMP_AT)
 {
-    (void)at;
     return abtomp_self()->team->active_level > 0;
 }
 
-int32_t __kmpc_ok_to_fork(ident_t *at)
+int32_t __kmpc_ok_to_fork(KMP_AT)
 {
-    (void)at;
     return 1;
 }
 
@@ -222,17 +203,13 @@ static inline __attribute__((always_inline)) int32_t begin_masked(int32_t filter
     return me->num == filter;
 }
 
-int32_t __kmpc_masked(ident_t *at, int32_t gtid, int32_t filter)
+int32_t __kmpc_masked(KMP_CALLER, int32_t filter)
 {
-    (void)at;
-    (void)gtid;
     return begin_masked(filter);
 }
 
-int32_t __kmpc_master(ident_t *at, int32_t gtid)
+int32_t __kmpc_master(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     return begin_masked(0);
 }
 
@@ -254,16 +231,14 @@ static struct abtomp_member *leave_loop(void)
     return me;
 }
 
-void __kmpc_barrier(ident_t *at, int32_t gtid)
+void __kmpc_barrier(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(barrier_kind(at));
     abtomp_barrier(leave_loop());
 }
 
 /* The master goes on alone, until it ends the barrier for the others. */
-int32_t __kmpc_barrier_master(ident_t *at, int32_t gtid)
+int32_t __kmpc_barrier_master(KMP_CALLER)
 {
     (void)ABTOMP_NOTE(0);
     int32_t is_master = __kmpc_barrier_master_nowait(at, gtid);
@@ -272,21 +247,19 @@ int32_t __kmpc_barrier_master(ident_t *at, int32_t gtid)
     return is_master;
 }
 
-void __kmpc_end_barrier_master(ident_t *at, int32_t gtid)
+void __kmpc_end_barrier_master(KMP_CALLER)
 {
     __kmpc_barrier(at, gtid);
 }
 
-int32_t __kmpc_barrier_master_nowait(ident_t *at, int32_t gtid)
+int32_t __kmpc_barrier_master_nowait(KMP_CALLER)
 {
     __kmpc_barrier(at, gtid);
     return __kmpc_master(at, gtid);
 }
 
-int32_t __kmpc_cancel_barrier(ident_t *at, int32_t gtid)
+int32_t __kmpc_cancel_barrier(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(barrier_kind(at));
     return abtomp_barrier_cancel(leave_loop());
 }
@@ -297,10 +270,8 @@ static enum abtomp_cancellable cancel_kind(int32_t kind)
     return kind == 1 ? ABTOMP_CANCEL_REGION : kind == 4 ? ABTOMP_CANCEL_GROUP : ABTOMP_CANCEL_SHARE;
 }
 
-int32_t __kmpc_cancel(ident_t *at, int32_t gtid, int32_t kind)
+int32_t __kmpc_cancel(KMP_CALLER, int32_t kind)
 {
-    (void)at;
-    (void)gtid;
     return abtomp_cancel(ABTOMP_CALLER(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections), cancel_kind(kind));
 }
 
@@ -309,69 +280,58 @@ int kmp_get_cancellation_status(int kind)
     return abtomp_is_cancelled(abtomp_self(), cancel_kind(kind));
 }
 
-int32_t __kmpc_cancellationpoint(ident_t *at, int32_t gtid, int32_t kind)
+int32_t __kmpc_cancellationpoint(KMP_CALLER, int32_t kind)
 {
-    (void)at;
-    (void)gtid;
     return abtomp_is_cancelled(ABTOMP_CALLER(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections), cancel_kind(kind));
 }
 
 /* -- Critical and reductions: of the 32 bytes of a name the first four are the mutex -- */
 
-void __kmpc_critical(ident_t *at, int32_t gtid, void *name)
+void __kmpc_critical(KMP_CALLER, void *name)
 {
-    (void)at;
-    (void)gtid;
     ABTOMP_LOCK(name, ompt_mutex_critical);
 }
 
-void __kmpc_critical_with_hint(ident_t *at, int32_t gtid, void *name, uint32_t hint)
+void __kmpc_critical_with_hint(KMP_CALLER, void *name, uint32_t hint)
 {
     (void)hint;
     __kmpc_critical(at, gtid, name);
 }
 
-void __kmpc_end_critical(ident_t *at, int32_t gtid, void *name)
+void __kmpc_end_critical(KMP_CALLER, void *name)
 {
-    (void)at;
-    (void)gtid;
     ABTOMP_UNLOCK(name, ompt_mutex_critical);
 }
 
 /* Each member adds its own part: that is what the answer 1 says. Functions without a name have one for all. */
 static _Atomic(uint32_t) unnamed;
 
-int32_t __kmpc_reduce_nowait(ident_t *at, int32_t gtid, int32_t num, size_t size, void *data,
-                             void (*reduce)(void *, void *), void *name)
+int32_t __kmpc_reduce_nowait(KMP_CALLER, int32_t num, size_t size, void *data, void (*reduce)(void *, void *),
+                             void *name)
 {
     (void)num;
     (void)size;
     (void)data;
     (void)reduce;
-    (void)at;
-    (void)gtid;
     abtomp_users_lock(name ? name : &unnamed);
     if (ABTOMP_NOTED(0))
         abtomp_tool_scope(abtomp_self(), ompt_sync_region_reduction, ompt_scope_begin);
     return 1;
 }
 
-void __kmpc_end_reduce_nowait(ident_t *at, int32_t gtid, void *name)
+void __kmpc_end_reduce_nowait(KMP_CALLER, void *name)
 {
-    (void)at;
-    (void)gtid;
     if (ABTOMP_NOTED(0))
         abtomp_tool_scope(abtomp_self(), ompt_sync_region_reduction, ompt_scope_end);
     abtomp_mutex_unlock(name ? name : &unnamed);
 }
 
-int32_t __kmpc_reduce(ident_t *at, int32_t gtid, int32_t num, size_t size, void *data, void (*reduce)(void *, void *),
-                      void *name)
+int32_t __kmpc_reduce(KMP_CALLER, int32_t num, size_t size, void *data, void (*reduce)(void *, void *), void *name)
 {
     return __kmpc_reduce_nowait(at, gtid, num, size, data, reduce, name);
 }
 
-void __kmpc_end_reduce(ident_t *at, int32_t gtid, void *name)
+void __kmpc_end_reduce(KMP_CALLER, void *name)
 {
     __kmpc_end_reduce_nowait(at, gtid, name);
     __kmpc_barrier(at, gtid);
@@ -379,19 +339,14 @@ void __kmpc_end_reduce(ident_t *at, int32_t gtid, void *name)
 
 /* -- Single -- */
 
-int32_t __kmpc_single(ident_t *at, int32_t gtid)
+int32_t __kmpc_single(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     return abtomp_single(ABTOMP_CALLER(0));
 }
 
 /* The member that ran the construct hands out where its values are. It keeps them until all have copied them. */
-void __kmpc_copyprivate(ident_t *at, int32_t gtid, size_t size, void *data, void (*copy)(void *, void *),
-                        int32_t is_single)
+void __kmpc_copyprivate(KMP_CALLER, size_t size, void *data, void (*copy)(void *, void *), int32_t is_single)
 {
-    (void)at;
-    (void)gtid;
     (void)size;
     struct abtomp_member *me = ABTOMP_CALLER(0);
     if (is_single)
@@ -403,10 +358,8 @@ void __kmpc_copyprivate(ident_t *at, int32_t gtid, size_t size, void *data, void
 }
 
 /* The same, but for the copying itself, and the barrier after it. */
-void *__kmpc_copyprivate_light(ident_t *at, int32_t gtid, void *data)
+void *__kmpc_copyprivate_light(KMP_CALLER, void *data)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = ABTOMP_CALLER(0);
     if (data)
         me->team->copied = data;
@@ -416,17 +369,15 @@ void *__kmpc_copyprivate_light(ident_t *at, int32_t gtid, void *data)
 
 /* -- Memory, and messages -- */
 
-void __kmpc_error(ident_t *at, int severity, const char *message)
+void __kmpc_error(KMP_AT, int severity, const char *message)
 {
-    (void)at;
     if (ABTOMP_NOTED(0))
         abtomp_tool_error(severity == 2, message, SIZE_MAX);
     abtomp_error(severity == 2, message, SIZE_MAX);
 }
 
-void __kmpc_flush(ident_t *at)
+void __kmpc_flush(KMP_AT)
 {
-    (void)at;
     atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with this atomic_thread_fence, of others */
     if (ABTOMP_NOTED(0))
         abtomp_tool_flush();
@@ -439,30 +390,24 @@ KMP_TOLD(end_masked, abtomp_tool_masked(abtomp_self(), ompt_scope_end))
 KMP_TOLD(end_single, abtomp_tool_single_end(abtomp_self()))
 KMP_NOTHING(pop_num_threads)
 
-void __kmpc_begin(ident_t *at, int32_t flags)
+void __kmpc_begin(KMP_AT, int32_t flags)
 {
-    (void)at;
     (void)flags;
 }
 
-void __kmpc_end(ident_t *at)
+void __kmpc_end(KMP_AT)
 {
-    (void)at;
 }
 
-void __kmpc_scope(ident_t *at, int32_t gtid, void *unused)
+void __kmpc_scope(KMP_CALLER, void *unused)
 {
-    (void)at;
-    (void)gtid;
     (void)unused;
     if (ABTOMP_NOTED(0))
         abtomp_tool_work(abtomp_self(), ompt_work_scope, ompt_scope_begin, 0);
 }
 
-void __kmpc_end_scope(ident_t *at, int32_t gtid, void *unused)
+void __kmpc_end_scope(KMP_CALLER, void *unused)
 {
-    (void)at;
-    (void)gtid;
     (void)unused;
     if (ABTOMP_NOTED(0))
         abtomp_tool_work(abtomp_self(), ompt_work_scope, ompt_scope_end, 0);

@@ -100,11 +100,8 @@ static __attribute__((noinline)) struct kmp_task *make_special(int32_t flags, si
 }
 
 /* Most tasks are plain, and fit into a block that the member has: then nothing is called. */
-struct kmp_task *__kmpc_omp_task_alloc(ident_t *at, int32_t gtid, int32_t flags, size_t size, size_t shared_size,
-                                       kmp_routine routine)
+struct kmp_task *__kmpc_omp_task_alloc(KMP_CALLER, int32_t flags, size_t size, size_t shared_size, kmp_routine routine)
 {
-    (void)at;
-    (void)gtid;
     size = (size + 15) & ~(size_t)15; /* behind that are shared variables */
     struct abtomp_member *me = abtomp_current;
     /* relaxed: the member itself has made them */
@@ -118,17 +115,15 @@ struct kmp_task *__kmpc_omp_task_alloc(ident_t *at, int32_t gtid, int32_t flags,
     return &made->program;
 }
 
-struct kmp_task *__kmpc_omp_target_task_alloc(ident_t *at, int32_t gtid, int32_t flags, size_t size, size_t shared_size,
+struct kmp_task *__kmpc_omp_target_task_alloc(KMP_CALLER, int32_t flags, size_t size, size_t shared_size,
                                               kmp_routine routine, int64_t device)
 {
     (void)device;
     return __kmpc_omp_task_alloc(at, gtid, flags, size, shared_size, routine);
 }
 
-int32_t __kmpc_omp_reg_task_with_affinity(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t num, void *list)
+int32_t __kmpc_omp_reg_task_with_affinity(KMP_CALLER, struct kmp_task *task, int32_t num, void *list)
 {
-    (void)at;
-    (void)gtid;
     (void)task;
     (void)num;
     (void)list;
@@ -163,8 +158,8 @@ static void free_list(const uintptr_t *few, uintptr_t *list)
         free(list);
 }
 
-int32_t __kmpc_omp_task_with_deps(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t num,
-                                  const struct kmp_depend *list, int32_t num_more, const struct kmp_depend *more)
+int32_t __kmpc_omp_task_with_deps(KMP_CALLER, struct kmp_task *task, int32_t num, const struct kmp_depend *list,
+                                  int32_t num_more, const struct kmp_depend *more)
 {
     (void)ABTOMP_NOTE(0);
     if (num + num_more == 0)
@@ -185,30 +180,24 @@ static void await_dependences(int32_t num, const struct kmp_depend *list, int32_
     free_list(few, words);
 }
 
-void __kmpc_omp_taskwait_deps_51(ident_t *at, int32_t gtid, int32_t num, const struct kmp_depend *list,
-                                 int32_t num_more, const struct kmp_depend *more, int32_t is_nowait)
+void __kmpc_omp_taskwait_deps_51(KMP_CALLER, int32_t num, const struct kmp_depend *list, int32_t num_more,
+                                 const struct kmp_depend *more, int32_t is_nowait)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(0);
     await_dependences(num, list, num_more, more, is_nowait);
 }
 
-void __kmpc_omp_wait_deps(ident_t *at, int32_t gtid, int32_t num, const struct kmp_depend *list, int32_t num_more,
+void __kmpc_omp_wait_deps(KMP_CALLER, int32_t num, const struct kmp_depend *list, int32_t num_more,
                           const struct kmp_depend *more)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(0);
     await_dependences(num, list, num_more, more, false);
 }
 
 /* -- What is to become of a task -- */
 
-int32_t __kmpc_omp_task(ident_t *at, int32_t gtid, struct kmp_task *task)
+int32_t __kmpc_omp_task(KMP_CALLER, struct kmp_task *task)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = ABTOMP_CALLER(0);
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     struct made *made = made_of(task);
@@ -219,26 +208,22 @@ int32_t __kmpc_omp_task(ident_t *at, int32_t gtid, struct kmp_task *task)
     return 0;
 }
 
-int32_t __kmpc_omp_task_parts(ident_t *at, int32_t gtid, struct kmp_task *task)
+int32_t __kmpc_omp_task_parts(KMP_CALLER, struct kmp_task *task)
 {
     return __kmpc_omp_task(at, gtid, task);
 }
 
 /* The program itself calls the routine of the task between the two. */
-void __kmpc_omp_task_begin_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
+void __kmpc_omp_task_begin_if0(KMP_CALLER, struct kmp_task *task)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = ABTOMP_CALLER(0);
     struct made *made = made_of(task);
     made->task.data = abtomp_must_have(malloc(sizeof(struct abtomp_frame)));
     abtomp_task_enter(me, abtomp_tasks_of(me), &made->task, made->task.data);
 }
 
-void __kmpc_omp_task_complete_if0(ident_t *at, int32_t gtid, struct kmp_task *task)
+void __kmpc_omp_task_complete_if0(KMP_CALLER, struct kmp_task *task)
 {
-    (void)at;
-    (void)gtid;
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
     struct abtomp_frame *frame = made->task.data;
@@ -252,10 +237,8 @@ void __kmpc_omp_task_complete_if0(ident_t *at, int32_t gtid, struct kmp_task *ta
 
 /* -- Events -- */
 
-void *__kmpc_task_allow_completion_event(ident_t *at, int32_t gtid, struct kmp_task *task)
+void *__kmpc_task_allow_completion_event(KMP_CALLER, struct kmp_task *task)
 {
-    (void)at;
-    (void)gtid;
     struct made *made = made_of(task);
     abtomp_task_expect(&made->task);
     return &made->task;
@@ -266,27 +249,22 @@ void __kmpc_proxy_task_completed_ooo(struct kmp_task *task)
     omp_fulfill_event((uintptr_t)&made_of(task)->task);
 }
 
-void __kmpc_proxy_task_completed(int32_t gtid, struct kmp_task *task)
+void __kmpc_proxy_task_completed(KMP_GTID, struct kmp_task *task)
 {
-    (void)gtid;
     __kmpc_proxy_task_completed_ooo(task);
 }
 
 /* -- Waits, and numbers -- */
 
-int32_t __kmpc_omp_taskwait(ident_t *at, int32_t gtid)
+int32_t __kmpc_omp_taskwait(KMP_CALLER)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(0);
     abtomp_taskwait();
     return 0;
 }
 
-int32_t __kmpc_omp_taskyield(ident_t *at, int32_t gtid, int32_t part)
+int32_t __kmpc_omp_taskyield(KMP_CALLER, int32_t part)
 {
-    (void)at;
-    (void)gtid;
     (void)part;
     abtomp_taskyield();
     return 0;
@@ -373,21 +351,16 @@ static void run_taskloop(struct kmp_task *task, int32_t may_defer, uint64_t *low
     abtomp_block_free(abtomp_tasks_of(me), &made->task);
 }
 
-void __kmpc_taskloop_5(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
-                       uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked,
-                       int32_t is_strict, void *copy)
+void __kmpc_taskloop_5(KMP_CALLER, struct kmp_task *task, int32_t may_defer, uint64_t *lower, uint64_t *upper,
+                       int64_t step, int32_t no_group, int32_t sched, uint64_t asked, int32_t is_strict, void *copy)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(0);
     run_taskloop(task, may_defer, lower, upper, step, no_group, sched, asked, is_strict, copy);
 }
 
-void __kmpc_taskloop(ident_t *at, int32_t gtid, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
-                     uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked, void *copy)
+void __kmpc_taskloop(KMP_CALLER, struct kmp_task *task, int32_t may_defer, uint64_t *lower, uint64_t *upper,
+                     int64_t step, int32_t no_group, int32_t sched, uint64_t asked, void *copy)
 {
-    (void)at;
-    (void)gtid;
     (void)ABTOMP_NOTE(0);
     run_taskloop(task, may_defer, lower, upper, step, no_group, sched, asked, 0, copy);
 }

@@ -69,10 +69,9 @@ static struct variable *find_variable_locked(const void *data)
     return variable;
 }
 
-void __kmpc_threadprivate_register(ident_t *at, void *data, kmp_constructor construct, kmp_copier copy,
+void __kmpc_threadprivate_register(KMP_AT, void *data, kmp_constructor construct, kmp_copier copy,
                                    kmp_destructor destroy)
 {
-    (void)at;
     abtomp_mutex_lock(&lock);
     struct variable *variable = find_variable_locked(data);
     variable->construct = construct;
@@ -119,10 +118,8 @@ static struct copy *make_copy(void *data, size_t size)
     return copy;
 }
 
-void *__kmpc_threadprivate(ident_t *at, int32_t gtid, void *data, size_t size)
+void *__kmpc_threadprivate(KMP_CALLER, void *data, size_t size)
 {
-    (void)at;
-    (void)gtid;
     struct copy **before = &copies;
     while (*before && (*before)->of->data != data)
         before = &(*before)->next;
@@ -135,7 +132,7 @@ void *__kmpc_threadprivate(ident_t *at, int32_t gtid, void *data, size_t size)
     return copy->data;
 }
 
-void *__kmpc_threadprivate_cached(ident_t *at, int32_t gtid, void *data, size_t size, void ***cache)
+void *__kmpc_threadprivate_cached(KMP_CALLER, void *data, size_t size, void ***cache)
 {
     (void)cache;
     return __kmpc_threadprivate(at, gtid, data, size);
