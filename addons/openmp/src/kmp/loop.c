@@ -34,6 +34,8 @@ static inline uint64_t count_iterations(bool is_empty, uint64_t lower, uint64_t 
 {
     if (is_empty)
         return 0;
+    if (ABTOMP_LIKELY(step == 1)) /* without a division */
+        return upper - lower + 1;
     return step > 0 ? (upper - lower) / (uint64_t)step + 1 : (lower - upper) / -(uint64_t)step + 1;
 }
 

@@ -26,12 +26,13 @@ void __kmpc_push_proc_bind(KMP_CALLER, int32_t bind)
 
 enum { FEW = 16, MANY = 64, MOST = 256 };
 
-/* A call of the program's function. */
+/* A call of the program's function. Members read it: mostly no more than its first line. */
 struct call {
     kmp_microtask fn;
     int32_t num;
-    void **args; /* FEW, MANY or MOST of them, of which the function looks at `num` */
-};
+    void **args;    /* FEW, MANY or MOST of them, of which the function looks at `num`: */
+    void *few[FEW]; /* these, or memory of their own */
+} ABTOMP_LINE;
 
 #define P4 void *, void *, void *, void *
 #define P16 P4, P4, P4, P4
@@ -71,6 +72,7 @@ static inline void (*runner(void))(void *)
 /* Takes the variables of a region from the arguments of a call. */
 static void take_args(struct call *call, va_list *args)
 {
+    call->args = call->few;
     if (ABTOMP_UNLIKELY(call->num > FEW)) {
         if (call->num > MOST)
             abtomp_fail("a region shares more variables than the library has room for: 256");
@@ -80,9 +82,9 @@ static void take_args(struct call *call, va_list *args)
         call->args[i] = va_arg(*args, void *);
 }
 
-static void free_args(const struct call *call, void **few)
+static void free_args(const struct call *call)
 {
-    if (call->args != few)
+    if (call->args != call->few)
         free(call->args);
 }
 
@@ -96,22 +98,20 @@ static void run_region(struct call *call)
 void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
-    void *few[FEW] = {NULL};
-    struct call call = {fn, num, few};
+    struct call call = {.fn = fn, .num = num};
     va_list args;
     va_start(args, fn);
     take_args(&call, &args);
     va_end(args);
     run_region(&call);
-    free_args(&call, few);
+    free_args(&call);
 }
 
 /* The region has a condition, and one pointer for all its variables at most. */
 void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
-    void *few[FEW] = {arg};
-    struct call call = {fn, num, few};
+    struct call call = {.fn = fn, .num = num, .args = call.few, .few = {arg}};
     if (!condition)
         asked.num = 1;
     run_region(&call);
@@ -120,8 +120,7 @@ void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32_t conditio
 void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
-    void *few[FEW] = {NULL};
-    struct call call = {fn, num, few};
+    struct call call = {.fn = fn, .num = num};
     va_list args;
     va_start(args, fn);
     take_args(&call, &args);
@@ -129,7 +128,7 @@ void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
     unsigned teams = asked.teams, limit = asked.limit;
     asked.teams = asked.limit = 0;
     abtomp_teams(runner(), &call, teams, limit);
-    free_args(&call, few);
+    free_args(&call);
 }
 
 void __kmpc_push_num_teams(KMP_CALLER, int32_t num, int32_t limit)
