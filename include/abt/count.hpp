@@ -123,8 +123,8 @@ template <class Completion = detail::nothing> class barrier
         return std::numeric_limits<std::int32_t>::max();
     }
     constexpr explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
-        : missing_(static_cast<std::uint32_t>(expected)), expected_(static_cast<std::uint32_t>(expected)),
-          completion_(std::move(completion))
+        : expected_(static_cast<std::uint32_t>(expected)), completion_(std::move(completion)),
+          missing_(static_cast<std::uint32_t>(expected))
     {
     }
     barrier(const barrier &) = delete;
@@ -165,10 +165,10 @@ template <class Completion = detail::nothing> class barrier
     }
 
   private:
-    std::atomic<std::uint32_t> phase_{0};
-    std::atomic<std::uint32_t> missing_; /* arrivals of this phase that have not come */
+    alignas(64) std::atomic<std::uint32_t> phase_{0};
     std::atomic<std::uint32_t> expected_;
     Completion completion_;
+    alignas(64) std::atomic<std::uint32_t> missing_; /* arrivals of this phase that have not come: written by each */
 };
 
 } // namespace abt
