@@ -101,10 +101,10 @@ abtomp_versions = \
 	addons/openmp/src/gomp/target.versions.h \
 	addons/openmp/src/gomp/task.versions.h
 $(libabtomp_la_OBJECTS): $(abtomp_versions)
-$(abtomp_versions): addons/openmp/src/gomp/abtomp.map addons/openmp/src/gomp/versions.awk
+$(abtomp_versions): %.versions.h: %.c addons/openmp/src/gomp/abtomp.map addons/openmp/src/gomp/versions.awk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && : > $@ && \
 	  $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(libabtomp_la_CPPFLAGS) $(CPPFLAGS) $(libabtomp_la_CFLAGS) $(CFLAGS) -O0 \
-	    -fno-lto -w -S -o $@.s "$(srcdir)/$(@:.versions.h=.c)" && \
+	    -fno-lto -w -S -o $@.s "$<" && \
 	  $(AWK) -f $(srcdir)/addons/openmp/src/gomp/versions.awk $(srcdir)/addons/openmp/src/gomp/abtomp.map $@.s > $@.new && \
 	  mv $@.new $@ && rm -f $@.s
 CLEANFILES += $(abtomp_versions)
