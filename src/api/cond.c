@@ -47,7 +47,7 @@ ABTI_INLINE void order_wait(ABT_cond cond, ABT_mutex mutex)
     abti_annotate_acquire(mutex);
 }
 
-static ABTI_COLD int cond_wait_slow(ABT_cond cond, ABT_mutex mutex, const char *function)
+static ABTI_COLD int cond_wait_checked(ABT_cond cond, ABT_mutex mutex, const char *function)
 {
     int code = check_pair(cond, mutex, function);
     if (code == ABT_SUCCESS) {
@@ -61,8 +61,8 @@ static ABTI_COLD int cond_wait_slow(ABT_cond cond, ABT_mutex mutex, const char *
 int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex)
 {
     ABTI_FAIL_IF(abti_may_not_wait(), ABT_ERR_COND);
-    if (abti_handle_is_slow(cond) || abti_handle_is_slow(mutex))
-        return cond_wait_slow(cond, mutex, __func__);
+    if (abti_handle_is_to_check(cond) || abti_handle_is_to_check(mutex))
+        return cond_wait_checked(cond, mutex, __func__);
     int code = abti_cond_wait(cond, mutex);
     return ABTI_LIKELY(code == ABT_SUCCESS) ? code : abti_error(code);
 }
@@ -78,7 +78,7 @@ int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *ab
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-static ABTI_COLD int cond_signal_slow(ABT_cond cond, const char *function)
+static ABTI_COLD int cond_signal_checked(ABT_cond cond, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(cond, ABT_COND_NULL, ABTI_HANDLE_COND, function)))
         return abti_error_in(ABT_ERR_INV_COND, function);
@@ -89,8 +89,8 @@ static ABTI_COLD int cond_signal_slow(ABT_cond cond, const char *function)
 
 int ABT_cond_signal(ABT_cond cond)
 {
-    if (abti_handle_is_slow(cond))
-        return cond_signal_slow(cond, __func__);
+    if (abti_handle_is_to_check(cond))
+        return cond_signal_checked(cond, __func__);
     abti_cond_signal(cond);
     return ABT_SUCCESS;
 }

@@ -37,7 +37,7 @@ ABTI_INLINE int eventual_begin_wait(ABT_eventual eventual, void **value, const c
     return ABT_SUCCESS;
 }
 
-static ABTI_COLD int eventual_wait_slow(ABT_eventual eventual, void **value, const char *function)
+static ABTI_COLD int eventual_wait_checked(ABT_eventual eventual, void **value, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
@@ -50,8 +50,8 @@ static ABTI_COLD int eventual_wait_slow(ABT_eventual eventual, void **value, con
 
 int ABT_eventual_wait(ABT_eventual eventual, void **value)
 {
-    if (abti_handle_is_slow(eventual))
-        return eventual_wait_slow(eventual, value, __func__);
+    if (abti_handle_is_to_check(eventual))
+        return eventual_wait_checked(eventual, value, __func__);
     int code = eventual_begin_wait(eventual, value, __func__);
     return code == ABT_SUCCESS ? abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL) : code;
 }
@@ -134,7 +134,7 @@ ABTI_INLINE int eventual_set_plain(ABT_eventual eventual, void *value, int nbyte
     return code == ABT_SUCCESS ? code : abti_error_in(code, function);
 }
 
-static ABTI_COLD int eventual_set_slow(ABT_eventual eventual, void *value, int nbytes, const char *function)
+static ABTI_COLD int eventual_set_checked(ABT_eventual eventual, void *value, int nbytes, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
@@ -144,12 +144,12 @@ static ABTI_COLD int eventual_set_slow(ABT_eventual eventual, void *value, int n
 
 int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
 {
-    if (abti_handle_is_slow(eventual))
-        return eventual_set_slow(eventual, value, nbytes, __func__);
+    if (abti_handle_is_to_check(eventual))
+        return eventual_set_checked(eventual, value, nbytes, __func__);
     return eventual_set_plain(eventual, value, nbytes, __func__);
 }
 
-static ABTI_COLD int eventual_reset_slow(ABT_eventual eventual, const char *function)
+static ABTI_COLD int eventual_reset_checked(ABT_eventual eventual, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
@@ -161,8 +161,8 @@ static ABTI_COLD int eventual_reset_slow(ABT_eventual eventual, const char *func
 
 int ABT_eventual_reset(ABT_eventual eventual)
 {
-    if (abti_handle_is_slow(eventual))
-        return eventual_reset_slow(eventual, __func__);
+    if (abti_handle_is_to_check(eventual))
+        return eventual_reset_checked(eventual, __func__);
     abti_gate_reset(&eventual->gate, false);
     return ABT_SUCCESS;
 }

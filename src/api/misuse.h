@@ -77,7 +77,7 @@ void abti_misuse_spell_owner(char text[ABTI_MISUSE_TEXT], const void *owner) ABT
 /* A null handle, or a stale one: one comparison while misuse is not looked for. `function` is the one that the user has
  * called. */
 #define ABTI_IS_BAD_IN(handle, null, kind, function)                                                                   \
-    (abti_handle_is_slow(handle) &&                                                                                    \
+    (abti_handle_is_to_check(handle) &&                                                                                \
      (ABTI_IS_NULL(handle, null) || ABTI_MISUSED(abti_misuse_is_stale(handle, kind, function))))
 #define ABTI_IS_BAD(handle, null, kind) ABTI_IS_BAD_IN(handle, null, kind, __func__)
 

@@ -45,7 +45,7 @@ int ABT_mutex_free(ABT_mutex *mutex)
 
 /* --- Locking: the three kinds of lock and of unlock are the same --- */
 
-static ABTI_COLD int mutex_lock_slow(ABT_mutex mutex, const char *function)
+static ABTI_COLD int mutex_lock_checked(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
@@ -56,7 +56,7 @@ static ABTI_COLD int mutex_lock_slow(ABT_mutex mutex, const char *function)
     return ABT_SUCCESS;
 }
 
-static ABTI_COLD int mutex_unlock_slow(ABT_mutex mutex, const char *function)
+static ABTI_COLD int mutex_unlock_checked(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
@@ -68,15 +68,15 @@ static ABTI_COLD int mutex_unlock_slow(ABT_mutex mutex, const char *function)
 
 ABTI_INLINE int lock_mutex(ABT_mutex mutex, const char *function)
 {
-    if (abti_handle_is_slow(mutex))
-        return mutex_lock_slow(mutex, function);
+    if (abti_handle_is_to_check(mutex))
+        return mutex_lock_checked(mutex, function);
     return abti_mutex_lock(mutex);
 }
 
 ABTI_INLINE int unlock_mutex(ABT_mutex mutex, const char *function)
 {
-    if (abti_handle_is_slow(mutex))
-        return mutex_unlock_slow(mutex, function);
+    if (abti_handle_is_to_check(mutex))
+        return mutex_unlock_checked(mutex, function);
     return abti_mutex_unlock(mutex);
 }
 
@@ -95,7 +95,7 @@ int ABT_mutex_lock_high(ABT_mutex mutex)
     return lock_mutex(mutex, __func__);
 }
 
-static ABTI_COLD int mutex_trylock_slow(ABT_mutex mutex, const char *function)
+static ABTI_COLD int mutex_trylock_checked(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(mutex, ABT_MUTEX_NULL, ABTI_HANDLE_MUTEX, function)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
@@ -107,8 +107,8 @@ static ABTI_COLD int mutex_trylock_slow(ABT_mutex mutex, const char *function)
 
 int ABT_mutex_trylock(ABT_mutex mutex)
 {
-    if (abti_handle_is_slow(mutex))
-        return mutex_trylock_slow(mutex, __func__);
+    if (abti_handle_is_to_check(mutex))
+        return mutex_trylock_checked(mutex, __func__);
     return abti_mutex_trylock(mutex) ? ABT_SUCCESS : abti_error(ABT_ERR_MUTEX_LOCKED);
 }
 

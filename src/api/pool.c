@@ -90,7 +90,7 @@ int ABT_pool_set_data(ABT_pool pool, void *data)
     return ABT_SUCCESS;
 }
 
-static ABTI_NOINLINE int pool_data_slow(ABT_pool pool, void **data)
+static ABTI_NOINLINE int pool_data_checked(ABT_pool pool, void **data)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_get_data")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_get_data");
@@ -101,8 +101,8 @@ static ABTI_NOINLINE int pool_data_slow(ABT_pool pool, void **data)
 /* The functions of a user-defined pool call this for each unit, so that it has no frame. */
 int ABT_pool_get_data(ABT_pool pool, void **data)
 {
-    if (abti_handle_is_slow(pool))
-        return pool_data_slow(pool, data);
+    if (abti_handle_is_to_check(pool))
+        return pool_data_checked(pool, data);
     *data = pool->data;
     return ABT_SUCCESS;
 }
@@ -131,10 +131,10 @@ static ABT_unit handle_or_null(abti_unit *unit)
 /* NULL: it takes more than a look at the caller's private pool, or the handle is to be looked at. */
 ABTI_INLINE abti_unit *pool_pop_quick(ABT_pool pool)
 {
-    return abti_handle_is_slow(pool) ? NULL : abti_pool_pop_quick(pool);
+    return abti_handle_is_to_check(pool) ? NULL : abti_pool_pop_quick(pool);
 }
 
-static ABTI_NOINLINE int pool_pop_thread_slow(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
+static ABTI_NOINLINE int pool_pop_thread_checked(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop_thread_ex")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop_thread_ex");
@@ -146,8 +146,8 @@ static ABTI_NOINLINE int pool_pop_thread_slow(ABT_pool pool, ABT_thread *thread,
 /* From a user-defined pool. Any null handle is none. */
 static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
-    if (abti_handle_is_slow(pool) || !abti_pool_is_user(pool))
-        return pool_pop_thread_slow(pool, thread, pool_ctx);
+    if (abti_handle_is_to_check(pool) || !abti_pool_is_user(pool))
+        return pool_pop_thread_checked(pool, thread, pool_ctx);
     ABT_thread popped = abti_pool_pop_user(pool, pool_ctx);
     *thread = ABTI_LIKELY(!ABTI_IS_NULL(popped, ABT_THREAD_NULL)) ? popped : ABT_THREAD_NULL;
     return ABT_SUCCESS;
@@ -167,7 +167,7 @@ ABTI_HOT int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
     return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
-static ABTI_NOINLINE int pool_pop_slow(ABT_pool pool, ABT_unit *unit)
+static ABTI_NOINLINE int pool_pop_checked(ABT_pool pool, ABT_unit *unit)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop");
@@ -180,7 +180,7 @@ int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 {
     abti_unit *quick = pool_pop_quick(pool);
     if (ABTI_UNLIKELY(!quick))
-        return pool_pop_slow(pool, unit);
+        return pool_pop_checked(pool, unit);
     *unit = abti_unit_own_handle(quick);
     return ABT_SUCCESS;
 }
@@ -241,8 +241,8 @@ static int pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
     return abti_error(abti_unit_push_to(unit, pool, context));
 }
 
-static ABTI_COLD int pool_push_slow(abti_pool *pool, abti_unit *unit, ABT_pool_context context, int code,
-                                    const char *function)
+static ABTI_COLD int pool_push_checked(abti_pool *pool, abti_unit *unit, ABT_pool_context context, int code,
+                                       const char *function)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, function)))
         return abti_error_in(ABT_ERR_INV_POOL, function);
@@ -256,8 +256,8 @@ static ABTI_COLD int pool_push_slow(abti_pool *pool, abti_unit *unit, ABT_pool_c
 
 ABTI_INLINE int push_thread(abti_pool *pool, abti_unit *unit, ABT_pool_context context, const char *function)
 {
-    if (abti_handle_is_slow(pool))
-        return pool_push_slow(pool, unit, context, ABT_ERR_INV_THREAD, function);
+    if (abti_handle_is_to_check(pool))
+        return pool_push_checked(pool, unit, context, ABT_ERR_INV_THREAD, function);
     return abti_thread_is_null(unit) ? ABT_SUCCESS : pool_push(pool, unit, context);
 }
 
@@ -275,9 +275,9 @@ int ABT_pool_push(ABT_pool pool, ABT_unit unit)
 {
     ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     ABTI_REFUSE_IF(ABTI_UNIT_IS_NULL(unit), ABT_ERR_INV_UNIT);
-    if (abti_handle_is_slow(pool))
-        return pool_push_slow(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER, ABT_ERR_INV_UNIT,
-                              __func__);
+    if (abti_handle_is_to_check(pool))
+        return pool_push_checked(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER, ABT_ERR_INV_UNIT,
+                                 __func__);
     return pool_push(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 

@@ -183,7 +183,7 @@ int ABT_sched_set_data(ABT_sched sched, void *data)
     return ABT_SUCCESS;
 }
 
-static ABTI_NOINLINE int sched_data_slow(ABT_sched sched, void **data)
+static ABTI_NOINLINE int sched_data_checked(ABT_sched sched, void **data)
 {
     if (ABTI_REFUSE(ABTI_SCHED_IS_BAD_IN(sched, "ABT_sched_get_data")))
         return abti_error_in(ABT_ERR_INV_SCHED, "ABT_sched_get_data");
@@ -194,8 +194,8 @@ static ABTI_NOINLINE int sched_data_slow(ABT_sched sched, void **data)
 /* Schedulers call this for each unit, so that it has no frame. */
 int ABT_sched_get_data(ABT_sched sched, void **data)
 {
-    if (abti_handle_is_slow(sched))
-        return sched_data_slow(sched, data);
+    if (abti_handle_is_to_check(sched))
+        return sched_data_checked(sched, data);
     *data = sched->data;
     return ABT_SUCCESS;
 }

@@ -17,7 +17,7 @@ static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_tas
     return abti_error(abti_create(pool, func, arg, ABT_THREAD_ATTR_NULL, ABTI_UNIT_TASKLET, newtask));
 }
 
-static ABTI_NOINLINE int task_create_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
+static ABTI_NOINLINE int task_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
@@ -31,7 +31,7 @@ static ABTI_NOINLINE int task_create_shared(ABT_pool pool, void (*func)(void *),
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick_shared(es, pool) || !newtask))
-        return task_create_slow(pool, func, arg, newtask);
+        return task_create_checked(pool, func, arg, newtask);
     return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED, newtask);
 }
 
@@ -66,7 +66,7 @@ int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_tas
     return as_task(ABT_thread_revive(pool, task_func, arg, task));
 }
 
-static ABTI_NOINLINE int task_free_slow(abti_es *es, ABT_task *task)
+static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
 {
     ABTI_REFUSE_IF(!abti_is_up(es), ABT_ERR_UNINITIALIZED);
     ABTI_REFUSE_IF(ABTI_CANNOT_JOIN(es, *task, "ABT_task_free"), ABT_ERR_INV_TASK);
@@ -79,7 +79,7 @@ static ABTI_NOINLINE int task_free_slow(abti_es *es, ABT_task *task)
 static ABTI_NOINLINE int task_free_lone(abti_es *es, ABT_task *task)
 {
     if (!abti_try_join_lone(es, *task, task))
-        return task_free_slow(es, task);
+        return task_free_checked(es, task);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;
 }
@@ -88,8 +88,8 @@ ABTI_HOT int ABT_task_free(ABT_task *task)
 {
     abti_unit *unit = *task;
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_handle_is_slow(unit)))
-        return task_free_slow(es, task);
+    if (ABTI_UNLIKELY(!es || abti_handle_is_to_check(unit)))
+        return task_free_checked(es, task);
     if (ABTI_UNLIKELY(!abti_may_free_at_once(es, unit)))
         return task_free_lone(es, task);
     abti_unit_release_quick(es, unit);

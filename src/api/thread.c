@@ -21,8 +21,8 @@ ABTI_INLINE bool is_attr_bad(ABT_thread_attr attr, const char *function)
 }
 
 /* Creates a ULT in any case, for ABT_thread_create. */
-static ABTI_NOINLINE int thread_create_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
-                                            ABT_thread *newthread)
+static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
+                                               ABT_thread *newthread)
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
@@ -41,10 +41,10 @@ static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*fun
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_may_be_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
-        return thread_create_slow(pool, func, arg, attr, newthread);
+        return thread_create_checked(pool, func, arg, attr, newthread);
     if (abti_load_relaxed(&pool->quick_shared))
         return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
-    return thread_create_slow(pool, func, arg, attr, newthread);
+    return thread_create_checked(pool, func, arg, attr, newthread);
 }
 
 /* The quick path with attributes, if they ask for no more than flags. */
@@ -52,7 +52,7 @@ static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*fun
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {
     if (abti_attr_needs_more(attr))
-        return thread_create_slow(pool, func, arg, attr, newthread);
+        return thread_create_checked(pool, func, arg, attr, newthread);
     *newthread = abti_create_quick(abti_es_self, pool, func, arg,
                                    attr->migratable ? ABTI_UNIT_NAMED : ABTI_UNIT_NAMED | ABTI_UNIT_PINNED);
     return ABT_SUCCESS;
@@ -60,7 +60,7 @@ static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*fun
 
 /*
  * The common case is here by itself, so that the compiler keeps everything in registers that need no saving: an ES
- * creates a plain named ULT in a private pool. Everything else is thread_create_slow's.
+ * creates a plain named ULT in a private pool. Everything else is thread_create_checked's.
  */
 ABTI_HOT int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                                ABT_thread *newthread)
@@ -130,8 +130,8 @@ static int check_to_caller(abti_es *es)
     return code;
 }
 
-static ABTI_NOINLINE int thread_create_to_slow(ABT_pool pool, void (*thread_func)(void *), void *arg,
-                                               ABT_thread_attr attr, ABT_thread *newthread)
+static ABTI_NOINLINE int thread_create_to_checked(ABT_pool pool, void (*thread_func)(void *), void *arg,
+                                                  ABT_thread_attr attr, ABT_thread *newthread)
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
@@ -156,7 +156,7 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr) ||
                       es->cur->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED) ||
                       !abti_may_yield_to_new(es, es->cur) || !abti_budget_allows(es)))
-        return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
+        return thread_create_to_checked(pool, thread_func, arg, attr, newthread);
     abti_budget_count(es);
     /* The new unit is as simple as ABT_thread_create's quick ones. */
     *newthread = abti_create_unqueued_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
@@ -169,7 +169,7 @@ static bool cannot_revive(ABT_thread thread, const char *function)
            !abti_unit_is_done(thread);
 }
 
-static ABTI_NOINLINE int thread_revive_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
+static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     ABTI_REFUSE_IF(cannot_revive(unit, "ABT_thread_revive"), ABT_ERR_INV_THREAD);
@@ -183,8 +183,8 @@ static ABTI_NOINLINE int thread_revive_slow(ABT_pool pool, void (*func)(void *),
 ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_UNLIKELY(abti_handle_is_slow(unit) || !abti_revive_is_quick(abti_es_self, pool, unit)))
-        return thread_revive_slow(pool, thread_func, arg, thread);
+    if (ABTI_UNLIKELY(abti_handle_is_to_check(unit) || !abti_revive_is_quick(abti_es_self, pool, unit)))
+        return thread_revive_checked(pool, thread_func, arg, thread);
     abti_revive_quick(pool, unit, thread_func, arg);
     return ABT_SUCCESS;
 }
@@ -212,7 +212,7 @@ static int join_or_free(abti_es *es, abti_unit *unit, ABT_thread *handle)
 }
 
 /* Out of line: it has something to do when it has waited. */
-static ABTI_COLD int thread_join_slow(abti_es *es, ABT_thread thread)
+static ABTI_COLD int thread_join_checked(abti_es *es, ABT_thread thread)
 {
     if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, "ABT_thread_join")))
         return abti_error_in(ABT_ERR_INV_THREAD, "ABT_thread_join");
@@ -223,15 +223,15 @@ int ABT_thread_join(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code;
-    if (abti_handle_is_slow(thread))
-        return thread_join_slow(es, thread);
+    if (abti_handle_is_to_check(thread))
+        return thread_join_checked(es, thread);
     if (es && abti_unit_is_fresh_default(thread) && abti_join_in_place(es, thread, NULL, &code))
         return code;
     ABTI_REFUSE_IF(abti_is_not_joinable(es, thread), ABT_ERR_INV_THREAD);
     return join_or_free(es, thread, NULL);
 }
 
-static ABTI_NOINLINE int thread_free_slow(abti_es *es, ABT_thread *thread)
+static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
 {
     ABTI_REFUSE_IF(!abti_is_up(es), ABT_ERR_UNINITIALIZED);
     ABTI_REFUSE_IF(ABTI_CANNOT_JOIN(es, *thread, "ABT_thread_free"), ABT_ERR_INV_THREAD);
@@ -256,14 +256,14 @@ ABTI_HOT int ABT_thread_free(ABT_thread *thread)
     abti_unit *unit = *thread;
     abti_es *es = abti_es_self;
     int code;
-    if (ABTI_UNLIKELY(!es || abti_handle_is_slow(unit)))
-        return thread_free_slow(es, thread);
+    if (ABTI_UNLIKELY(!es || abti_handle_is_to_check(unit)))
+        return thread_free_checked(es, thread);
     if (ABTI_LIKELY(abti_unit_is_fresh_default(unit))) {
         if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
             return code;
         return abti_join_shared(es, unit, thread);
     }
-    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_slow(es, thread);
+    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
@@ -288,7 +288,7 @@ static int free_ended(ABT_thread *threads, int num)
 {
     abti_es *es = abti_es_self;
     int i = 0;
-    while (es && i < num && !abti_handle_is_slow(threads[i]) && free_at_once(es, threads[i], &threads[i]))
+    while (es && i < num && !abti_handle_is_to_check(threads[i]) && free_at_once(es, threads[i], &threads[i]))
         i++;
     return i;
 }

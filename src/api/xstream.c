@@ -380,7 +380,7 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
     return xstream_schedule(es, abti_unit_from_handle(unit), pool);
 }
 
-static ABTI_NOINLINE int self_schedule_slow(ABT_thread thread, ABT_pool pool)
+static ABTI_NOINLINE int self_schedule_checked(ABT_thread thread, ABT_pool pool)
 {
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD_IN(thread, "ABT_self_schedule")))
         return abti_error_in(ABT_ERR_INV_THREAD, "ABT_self_schedule");
@@ -401,8 +401,8 @@ static ABTI_NOINLINE int self_schedule_slow(ABT_thread thread, ABT_pool pool)
 ABTI_HOT int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(abti_handle_is_slow(thread) || !es || abti_unit_is_tasklet(es->cur)))
-        return self_schedule_slow(thread, pool);
+    if (ABTI_UNLIKELY(abti_handle_is_to_check(thread) || !es || abti_unit_is_tasklet(es->cur)))
+        return self_schedule_checked(thread, pool);
     return xstream_schedule(es, thread, pool);
 }
 

@@ -257,7 +257,7 @@ void abti_idle_poll(abti_es *es)
     abti_drivers_serve(es);
 }
 
-void abti_idle_tell_sleep_slow(abti_es *es)
+void abti_idle_call_for_sleep(abti_es *es)
 {
     abti_spin_lock(&es->idle->lock);
     if (!es->idle->called)

@@ -112,12 +112,12 @@ bool abti_idle_has_other_calls(abti_es *es, ABT_bool (*poll)(void *data, ABT_boo
 void abti_idle_poll(abti_es *es);
 
 /* Tells the drivers that the ES is about to sleep. One that finds something sets `busy`. */
-void abti_idle_tell_sleep_slow(abti_es *es);
+void abti_idle_call_for_sleep(abti_es *es);
 
 ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
 {
     if (ABTI_UNLIKELY(es->idle->tells_sleep))
-        abti_idle_tell_sleep_slow(es);
+        abti_idle_call_for_sleep(es);
 }
 
 /* The ES has left a callee by a jump: that call has ended, and with it what it was the leader for. */

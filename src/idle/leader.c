@@ -131,7 +131,7 @@ void abti_leader_resign(abti_es *es, struct abti_callee *c)
         give_up(es, c);
 }
 
-void abti_leaders_go_busy_slow(abti_es *es)
+void abti_leaders_give_up(abti_es *es)
 {
     abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->lock);

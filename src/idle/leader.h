@@ -49,12 +49,12 @@ uint32_t abti_leader_claim(abti_es *es, struct abti_callee *c);
 void abti_leader_resign(abti_es *es, struct abti_callee *c);
 
 /* The ES is going to run something. */
-void abti_leaders_go_busy_slow(abti_es *es);
+void abti_leaders_give_up(abti_es *es);
 
 ABTI_INLINE void abti_leaders_go_busy(abti_es *es)
 {
     if (ABTI_UNLIKELY(es->idle->leads))
-        abti_leaders_go_busy_slow(es);
+        abti_leaders_give_up(es);
 }
 
 #endif

@@ -121,7 +121,7 @@ bool abti_bias_trylock(struct abti_bias *lock, struct abti_bias_user *me)
     return true;
 }
 
-void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me)
+void abti_bias_lock_and_count(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_bias_lock_by_spin(lock, me);
     bias_count(lock, me);

@@ -89,7 +89,7 @@ ABTI_INLINE bool abti_bias_enter(struct abti_bias *lock, struct abti_bias_user *
 }
 
 /* Locks by spin. `me` may get the bias at that, unless it is NULL. */
-void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me);
+void abti_bias_lock_and_count(struct abti_bias *lock, struct abti_bias_user *me);
 
 /* Locks by spin. The bias of another thread is taken away, and nobody gets it. */
 void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me);
@@ -118,7 +118,7 @@ ABTI_INLINE void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_us
 ABTI_INLINE void abti_bias_lock(struct abti_bias *lock, struct abti_bias_user *me)
 {
     if (ABTI_UNLIKELY(!me || !abti_bias_enter(lock, me)))
-        abti_bias_lock_slow(lock, me);
+        abti_bias_lock_and_count(lock, me);
 }
 
 ABTI_INLINE void abti_bias_unlock(struct abti_bias *lock, struct abti_bias_user *me)

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/assert.h"
-#include "os/affinity.h"
 
 /* No kernel of today has more. CPUs with higher numbers count to the first node. */
 enum { NODES_MOST_CPUS = 8192 };
@@ -203,9 +202,4 @@ void abti_nodes_init(bool wanted, const struct abti_cpu_list *list)
 uint32_t abti_nodes_of(int cpu)
 {
     return cpu >= 0 && cpu < NODES_MOST_CPUS && node_marks[cpu] ? node_marks[cpu] - 1u : 0;
-}
-
-uint32_t abti_nodes_here_slow(void)
-{
-    return abti_nodes_of(abti_affinity_here());
 }

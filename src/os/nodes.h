@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "base/compiler.h"
 #include "base/parse.h"
+#include "os/affinity.h"
 
 /* Of more nodes, which no machine of today has, several count as one. */
 enum { ABTI_NODES_MOST = 64 };
@@ -35,12 +36,10 @@ void abti_nodes_restrict(const int *cpus, size_t num);
 /* The node of a CPU. One that is not known is in the first. */
 uint32_t abti_nodes_of(int cpu);
 
-uint32_t abti_nodes_here_slow(void);
-
 /* The node in which the calling thread is. */
 ABTI_INLINE uint32_t abti_nodes_here(void)
 {
-    return ABTI_LIKELY(abti_num_nodes == 1) ? 0 : abti_nodes_here_slow();
+    return ABTI_LIKELY(abti_num_nodes == 1) ? 0 : abti_nodes_of(abti_affinity_here());
 }
 
 #endif

@@ -36,7 +36,7 @@ static bool becomes_keeper(abti_es *es, abti_pool *pool)
            try_keep(&pool->blocked, es);
 }
 
-void abti_pool_count_entered_slow(abti_pool *pool)
+void abti_pool_count_entered_shared(abti_pool *pool)
 {
     abti_es *es = abti_es_self;
     struct abti_blocked *b = &pool->blocked;
@@ -47,7 +47,7 @@ void abti_pool_count_entered_slow(abti_pool *pool)
         abti_fetch_add_release(&b->shared_entered, 1);
 }
 
-void abti_pool_count_left_slow(abti_pool *pool)
+void abti_pool_count_left_shared(abti_pool *pool)
 {
     abti_fetch_add_release(&pool->blocked.shared_left, 1); /* release: pairs with the acquire in blocked_left */
 }
@@ -69,14 +69,14 @@ void abti_pool_count_left_slow(abti_pool *pool)
  */
 static uint32_t blocked_left(struct abti_blocked *b)
 {
-    /* acquire: pairs with abti_pool_count_left_slow, abti_pool_count_left_quick and abti_pool_drop_keeper */
+    /* acquire: pairs with abti_pool_count_left_shared, abti_pool_count_left_quick and abti_pool_drop_keeper */
     uint64_t shared = abti_load_acquire(&b->shared_left);
     return (uint32_t)(shared + abti_load_acquire(&b->own_left));
 }
 
 static uint32_t blocked_entered(abti_pool *pool)
 {
-    /* acquire: pairs with abti_pool_count_entered_slow, abti_pool_count_entered_quick and abti_pool_drop_keeper */
+    /* acquire: pairs with abti_pool_count_entered_shared, abti_pool_count_entered_quick and abti_pool_drop_keeper */
     uint64_t own = abti_load_acquire(&pool->blocked.own_entered);
     return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_in_place(pool);
 }
@@ -159,7 +159,7 @@ void abti_pool_drop_keeper(abti_pool *pool, abti_es *es)
     /*
      * The entered count is moved first, in the order that the comment above says. release: each comes after those
      * before it, and pairs with the acquire in blocked_left, blocked_entered or wait_for_moves, the last one with
-     * abti_pool_count_entered_slow. acquire: each comes before those after it.
+     * abti_pool_count_entered_shared. acquire: each comes before those after it.
      */
     abti_fetch_add_acq_rel(&b->shared_entered, entered);
     abti_store_release(&b->own_entered, 0);

@@ -10,9 +10,9 @@
  * Count a unit that becomes blocked, and one that becomes ready again. The first is called before the unit can be found
  * by its waker, the second after the unit was pushed.
  */
-void abti_pool_count_entered_slow(abti_pool *pool);
+void abti_pool_count_entered_shared(abti_pool *pool);
 
-void abti_pool_count_left_slow(abti_pool *pool);
+void abti_pool_count_left_shared(abti_pool *pool);
 
 /* Whether the main scheduler of the ES, which is the caller's, uses the pool. */
 bool abti_es_serves(const abti_es *es, const abti_pool *pool);
@@ -91,7 +91,7 @@ ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
     if (abti_pool_is_keeper(es, pool))
         abti_pool_count_entered_quick(pool);
     else
-        abti_pool_count_entered_slow(pool);
+        abti_pool_count_entered_shared(pool);
 }
 
 ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
@@ -99,7 +99,7 @@ ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
     if (abti_pool_is_keeper(es, pool))
         abti_pool_count_left_quick(pool, 1);
     else
-        abti_pool_count_left_slow(pool);
+        abti_pool_count_left_shared(pool);
 }
 
 /*

@@ -107,7 +107,7 @@ ABTI_INLINE void abti_pool_leave(abti_es *es, abti_pool *pool, bool biased)
 }
 
 /* Pushes without the bias. `es` may be NULL. Returns ABT_SUCCESS. */
-int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+int abti_pool_lock_and_push(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
 /*
  * Ends a push for which somebody waits: it answers a request or a gift, unlocks, and wakes a sleeper. Returns
@@ -145,10 +145,10 @@ ABTI_INLINE int abti_pool_push_shared(abti_es *es, abti_pool *pool, abti_unit *u
 {
     abti_assert(es && es == abti_es_self && abti_pool_is_shared(pool));
     if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
-        return abti_pool_push_slow(es, pool, unit, context);
+        return abti_pool_lock_and_push(es, pool, unit, context);
     if (!abti_pool_has_room_locked(pool, is_fifo)) {
         abti_bias_leave(es->bias);
-        return abti_pool_push_slow(es, pool, unit, context);
+        return abti_pool_lock_and_push(es, pool, unit, context);
     }
     return abti_pool_push_body(es, pool, unit, context, is_fifo, true);
 }

@@ -83,7 +83,7 @@ static void priv_push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context 
 
 static void priv_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    abti_pool_push_slow(abti_es_self, pool, unit, context);
+    abti_pool_lock_and_push(abti_es_self, pool, unit, context);
 }
 
 static void priv_push_many(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)

@@ -36,7 +36,7 @@ int abti_pool_end_push(abti_pool *pool)
     return ABT_SUCCESS;
 }
 
-int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+int abti_pool_lock_and_push(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     abti_pool_lock(es, pool);
     return abti_pool_push_body(es, pool, unit, context, false, false);

@@ -114,7 +114,7 @@ static void take_handle(abti_unit *unit, abti_pool *pool, ABT_unit handle)
     abti_unitmap_add(unit);
 }
 
-static int associate_slow(abti_unit *unit, abti_pool *pool)
+static int associate_with_other(abti_unit *unit, abti_pool *pool)
 {
     if (!abti_pool_is_user(pool)) {
         unit_drop_handle(unit);
@@ -148,7 +148,7 @@ int abti_unit_associate(abti_unit *unit, abti_pool *pool)
     }
     if (has && unit->pool == pool)
         return ABT_SUCCESS;
-    return associate_slow(unit, pool);
+    return associate_with_other(unit, pool);
 }
 
 ABT_unit abti_unit_other_handle(abti_unit *unit)
@@ -184,7 +184,7 @@ void abti_batch_push(struct abti_batch *batch)
     batch->num = 0;
 }
 
-enum abti_taking abti_unit_take_out_slow(abti_unit *unit)
+enum abti_taking abti_unit_take_out_by_pool(abti_unit *unit)
 {
     /* A user-defined pool is not asked about a unit that runs elsewhere, where it may change its pool and its handle.
      */

@@ -57,12 +57,12 @@ enum abti_taking { ABTI_TAKING_DONE, ABTI_TAKING_MISSED, ABTI_TAKING_FAILED };
  * may run elsewhere and choose another pool meanwhile, and then it is not in the one that is looked at; and the host
  * alone writes the queue.
  */
-enum abti_taking abti_unit_take_out_slow(abti_unit *unit) ABTI_MUST_CHECK;
+enum abti_taking abti_unit_take_out_by_pool(abti_unit *unit) ABTI_MUST_CHECK;
 ABTI_INLINE enum abti_taking abti_unit_take_out(abti_es *es, abti_unit *unit)
 {
     abti_pool *pool = abti_plain_load_relaxed(&unit->pool);
     if (!abti_pool_is_host(es, pool) || abti_load_relaxed(&pool->queue.head) != unit)
-        return abti_unit_take_out_slow(unit);
+        return abti_unit_take_out_by_pool(unit);
     abti_queue_pop_head(&pool->queue, unit);
     return ABTI_TAKING_DONE;
 }

@@ -224,7 +224,7 @@ static abti_wakeup parking_claim_one(abti_pool *pool)
     return owner ? owner : claim_among(pool, false);
 }
 
-abti_wakeup abti_parking_claim_slow(abti_pool *pool)
+abti_wakeup abti_parking_claim_surplus(abti_pool *pool)
 {
     return has_surplus(pool) ? parking_claim_one(pool) : NULL;
 }

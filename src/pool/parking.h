@@ -55,7 +55,7 @@ struct abti_park_set {
 /*
  * Picks one that sleeps on the pool and has not been woken yet, if more are needed. The caller holds the pool's lock.
  */
-abti_wakeup abti_parking_claim_slow(abti_pool *pool);
+abti_wakeup abti_parking_claim_surplus(abti_pool *pool);
 
 /* Picks one in the same way, unlocks, and wakes it. The caller holds the lock and has pushed a unit. */
 void abti_parking_unlock_and_wake(abti_pool *pool);

@@ -251,7 +251,7 @@ ABTI_INLINE bool abti_pool_is_locked(abti_pool *pool)
 ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
-    return abti_pool_has_parked(pool) ? abti_parking_claim_slow(pool) : NULL;
+    return abti_pool_has_parked(pool) ? abti_parking_claim_surplus(pool) : NULL;
 }
 
 /* The host of a private FIFO empties the inbox into the queue. */

@@ -30,7 +30,7 @@ ABTI_INLINE void abti_pool_push_shared_form(abti_pool *pool, abti_unit *unit, AB
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!es))
-        abti_pool_push_slow(es, pool, unit, context);
+        abti_pool_lock_and_push(es, pool, unit, context);
     else
         abti_pool_push_shared(es, pool, unit, context, fifo);
 }

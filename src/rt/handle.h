@@ -25,7 +25,7 @@ extern uintptr_t abti_handles_below ABTI_HIDDEN;
 /* All handles are to take the slow path, or only null ones, unless abti_annotate_order. */
 void abti_handles_look(bool all);
 
-ABTI_INLINE bool abti_handle_is_slow(const void *handle)
+ABTI_INLINE bool abti_handle_is_to_check(const void *handle)
 {
     return ABTI_UNLIKELY((uintptr_t)handle < abti_handles_below);
 }

@@ -49,7 +49,7 @@ void abti_serve_migration(abti_unit *self)
         abti_migrate_serve(self);
 }
 
-void abti_serve_target_slow(abti_unit *next)
+void abti_serve_target_requests(abti_unit *next)
 {
     abti_annotate_acquire(next); /* the user's function is called of a migration */
     if (!abti_unit_is_cancelled(next))

@@ -16,12 +16,12 @@
 void abti_serve_migration(abti_unit *self);
 
 /* The same for the target of a directed switch, which runs here next all the same, unless it is cancelled. */
-void abti_serve_target_slow(abti_unit *next) ABTI_COLD;
+void abti_serve_target_requests(abti_unit *next) ABTI_COLD;
 
 ABTI_INLINE void abti_serve_target(abti_unit *next)
 {
     if (abti_has_requests(next))
-        abti_serve_target_slow(next);
+        abti_serve_target_requests(next);
 }
 
 /* While waits are observed. */

@@ -28,7 +28,7 @@
 ABTI_NO_SANITIZE ABTI_NORETURN ABTI_INLINE void end_jump(abti_unit *to)
 {
     if (abti_observe_is_on())
-        abti_depart_observed(to);
+        abti_depart_observed(to, false);
     abti_ctx_jump(to->ctx);
 }
 
@@ -37,14 +37,14 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void jump_after(abti_unit *to, void (*afte
     if (!after)
         end_jump(to);
     if (abti_observe_is_on())
-        abti_depart_observed(to);
+        abti_depart_observed(to, false);
     abti_ctx_jump_after(to->ctx, after, arg);
 }
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void end_restart(abti_unit *to)
 {
     if (abti_observe_is_on())
-        abti_depart_to_start_observed(to);
+        abti_depart_observed(to, true);
     abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }
 
@@ -150,7 +150,7 @@ ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
     return joiner;
 }
 
-static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
+static ABTI_NOINLINE void end_child_on_joiner_stack(abti_es *es, abti_unit *unit)
 {
     end_child_if_primary(unit);
     end_on_joiner_stack(es, unit);
@@ -230,7 +230,7 @@ static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
     abti_unit *unit = es->cur, *joiner = row->joiner;
     abti_pool *pool = joiner->pool;
     if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
-        end_on_joiner_stack_slow(es, unit);
+        end_child_on_joiner_stack(es, unit);
         return false;
     }
     if (abti_row_begin_next(es, row)) {

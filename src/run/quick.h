@@ -14,7 +14,7 @@
 /* Whether an ES creates a unit in a pool, and has a descriptor for it. */
 ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
 {
-    return es && !abti_handle_is_slow(pool) && abti_cache_top(&es->units);
+    return es && !abti_handle_is_to_check(pool) && abti_cache_top(&es->units);
 }
 
 /*
@@ -24,7 +24,7 @@ ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    return !abti_handle_is_slow(pool) && abti_load_relaxed(&pool->quick_host) == es && abti_cache_top(&es->units);
+    return !abti_handle_is_to_check(pool) && abti_load_relaxed(&pool->quick_host) == es && abti_cache_top(&es->units);
 }
 
 /* The second half, but for the push: for a unit to which the caller switches. */
@@ -66,7 +66,7 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
  */
 ABTI_INLINE bool abti_revive_is_quick(abti_es *es, ABT_pool pool, abti_unit *unit)
 {
-    return !abti_handle_is_slow(pool) && abti_unit_is_done(unit) && abti_load_relaxed(&pool->quick_host) == es &&
+    return !abti_handle_is_to_check(pool) && abti_unit_is_done(unit) && abti_load_relaxed(&pool->quick_host) == es &&
            !(abti_load_relaxed(&unit->what) & (ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD));
 }
 

@@ -13,51 +13,28 @@ static void tell_run(abti_unit *unit, abti_unit *before)
 }
 
 ABTI_NO_SANITIZE static ABTI_NOINLINE int switch_observed(abti_unit *self, abti_unit *to, void (*after)(void *),
-                                                          void *arg)
+                                                          void *arg, bool starts)
 {
     tell_run(to, self);
     if (abti_annotate_on)
-        return abti_annotate_switch(self, to, after, arg);
+        return (starts ? abti_annotate_start : abti_annotate_switch)(self, to, after, arg);
+    if (starts)
+        return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), after, arg);
     return after ? abti_ctx_switch_after(&self->ctx, to->ctx, after, arg) : abti_ctx_switch(&self->ctx, to->ctx);
 }
 
-ABTI_NO_SANITIZE static ABTI_NOINLINE int start_observed(abti_unit *self, abti_unit *to, void (*after)(void *),
-                                                         void *arg)
-{
-    tell_run(to, self);
-    if (abti_annotate_on)
-        return abti_annotate_start(self, to, after, arg);
-    return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), after, arg);
-}
-
-ABTI_NO_SANITIZE void abti_depart_observed(abti_unit *to)
+ABTI_NO_SANITIZE void abti_depart_observed(abti_unit *to, bool starts)
 {
     tell_run(to, abti_es_self->tool.before);
     if (abti_annotate_on)
-        abti_depart(to->stack);
+        (starts ? abti_depart_to_start : abti_depart)(to->stack);
 }
 
-ABTI_NO_SANITIZE void abti_depart_to_start_observed(abti_unit *to)
+int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg, bool starts)
 {
-    tell_run(to, abti_es_self->tool.before);
-    if (abti_annotate_on)
-        abti_depart_to_start(to->stack);
-}
-
-int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
-{
-    abti_assert(es == abti_es_self && self != to);
+    abti_assert(es == abti_es_self && self != to && (!starts || to->stack));
     struct abti_saved kept = abti_saved_lay_by(es);
-    int code = switch_observed(self, to, after, arg);
-    abti_saved_pick_up(&kept);
-    return code;
-}
-
-int abti_start_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
-{
-    abti_assert(es == abti_es_self && self != to && to->stack);
-    struct abti_saved kept = abti_saved_lay_by(es);
-    int code = start_observed(self, to, after, arg);
+    int code = switch_observed(self, to, after, arg, starts);
     abti_saved_pick_up(&kept);
     return code;
 }

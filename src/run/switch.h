@@ -84,19 +84,17 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
  * The slow form of the two functions below: for a caller with exceptions in hand, which it has again when it goes on,
  * and for switches that are observed.
  */
-int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
-int abti_start_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg, bool starts);
 
 /* The calling unit, es->tool.before, has ended and leaves its stack for good, for one where `to` goes on or starts. */
-void abti_depart_observed(abti_unit *to) ABTI_NO_SANITIZE;
-void abti_depart_to_start_observed(abti_unit *to) ABTI_NO_SANITIZE;
+void abti_depart_observed(abti_unit *to, bool starts) ABTI_NO_SANITIZE;
 
 /* Switches between units that have their state set. `after` may be NULL. */
 ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(self && to && self != to);
     if (abti_switch_is_slow(es))
-        return abti_switch_slow(es, self, to, after, arg);
+        return abti_switch_slow(es, self, to, after, arg, false);
     if (!after)
         return abti_ctx_switch(&self->ctx, to->ctx);
     return abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
@@ -107,7 +105,7 @@ ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*a
 {
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
     if (abti_switch_is_slow(es))
-        return abti_start_slow(es, self, to, after, arg);
+        return abti_switch_slow(es, self, to, after, arg, true);
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), after, arg);
 }
 

@@ -99,10 +99,10 @@ void abti_sources_forget(void);
 bool abti_source_resigns(abti_es *es);
 void abti_source_ask_again(abti_es *es);
 
-abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched);
-bool abti_source_is_to_ask_slow(abti_es *es);
-void abti_source_set_busy_slow(abti_es *es);
-bool abti_source_is_woken_slow(abti_es *es);
+abti_unit *abti_source_ask_all(abti_es *es, abti_sched *sched);
+bool abti_source_is_one_busy(abti_es *es);
+void abti_source_set_all_busy(abti_es *es);
+bool abti_source_is_one_woken(abti_es *es);
 
 /* Whether the ES has sources. relaxed: who attaches one asks for a look, after which it is seen */
 ABTI_INLINE bool abti_source_is_attached(abti_es *es)
@@ -116,26 +116,26 @@ ABTI_INLINE bool abti_source_is_attached(abti_es *es)
  */
 ABTI_INLINE abti_unit *abti_source_ask(abti_es *es, abti_sched *sched)
 {
-    return abti_source_is_attached(es) ? abti_source_ask_slow(es, sched) : NULL;
+    return abti_source_is_attached(es) ? abti_source_ask_all(es, sched) : NULL;
 }
 
 /* Whether it is worth while to ask: the ES has not yet asked without success, or was woken since. */
 ABTI_INLINE bool abti_source_is_to_ask(abti_es *es)
 {
-    return abti_source_is_attached(es) && abti_source_is_to_ask_slow(es);
+    return abti_source_is_attached(es) && abti_source_is_one_busy(es);
 }
 
 /* The ES is going to run something, or ends: it is not idle. */
 ABTI_INLINE void abti_source_set_busy(abti_es *es)
 {
     if (ABTI_UNLIKELY(es->idle->in_vain))
-        abti_source_set_busy_slow(es);
+        abti_source_set_all_busy(es);
 }
 
 /* The ES has announced that it is going to sleep. Whether it is to ask again first. */
 ABTI_INLINE bool abti_source_is_woken(abti_es *es)
 {
-    return ABTI_UNLIKELY(es->idle->in_vain) && abti_source_is_woken_slow(es);
+    return ABTI_UNLIKELY(es->idle->in_vain) && abti_source_is_one_woken(es);
 }
 
 #endif

@@ -102,7 +102,7 @@ static bool is_idle(abti_es *es)
     return true;
 }
 
-bool abti_source_is_to_ask_slow(abti_es *es)
+bool abti_source_is_one_busy(abti_es *es)
 {
     abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
@@ -123,7 +123,7 @@ static void set_busy_locked(abti_es *es)
     es->idle->resigns = false;
 }
 
-void abti_source_set_busy_slow(abti_es *es)
+void abti_source_set_all_busy(abti_es *es)
 {
     abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
@@ -132,7 +132,7 @@ void abti_source_set_busy_slow(abti_es *es)
 }
 
 /* relaxed: the lock of the list is held. */
-bool abti_source_is_woken_slow(abti_es *es)
+bool abti_source_is_one_woken(abti_es *es)
 {
     bool woken = false;
     abti_assert(es == abti_es_self);
@@ -300,7 +300,7 @@ static bool find_work(abti_es *es, abti_sched *sched, struct asked *asked)
 }
 
 /* The descriptor is there before anything is taken, so that nothing is lost when out of memory. */
-abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
+abti_unit *abti_source_ask_all(abti_es *es, abti_sched *sched)
 {
     struct asked asked = {.is_short = false};
     int code;

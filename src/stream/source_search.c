@@ -143,7 +143,7 @@ static void wake_idler(struct abtx_source *source)
         leave_idlers(a);
         a->searches = true;
         /*
-         * seq_cst: pairs with the load in abti_source_is_woken_slow. The look at the sleeper comes after it, as that
+         * seq_cst: pairs with the load in abti_source_is_one_woken. The look at the sleeper comes after it, as that
          * one comes after the announcement of the sleep.
          */
         abti_store_seq_cst(&a->state, ABTI_SOURCE_WOKEN);

@@ -54,7 +54,7 @@ static int cond_then(void *room)
 
 _Static_assert(sizeof(struct cond_waiter) <= ABTI_CTX_ROOM, "waits there");
 
-static ABTI_NOINLINE int cond_block_slow(ABT_cond cond, ABT_mutex mutex)
+static ABTI_NOINLINE int cond_block_as_waiter(ABT_cond cond, ABT_mutex mutex)
 {
     struct abti_mutex_waiter w;
     abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
@@ -86,7 +86,7 @@ int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
 {
     abti_es *es = abti_es_self;
     if (!es || es->fast != es->cur->pool || abti_has_requests(es->cur))
-        return cond_block_slow(cond, mutex);
+        return cond_block_as_waiter(cond, mutex);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
     abti_store_relaxed(&cond->waited, 1); /* relaxed, here and below: see is_waited */

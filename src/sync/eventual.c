@@ -45,7 +45,7 @@ ABTI_INLINE int set_locked(ABT_eventual eventual, const void *value, int size)
 }
 
 /* Waits for the lock. It is out of line, like set_with_value, so that abti_eventual_set saves no registers for it. */
-static ABTI_NOINLINE int set_slow(ABT_eventual eventual, const void *value, int size)
+static ABTI_NOINLINE int lock_and_set(ABT_eventual eventual, const void *value, int size)
 {
     abti_spin_lock(&eventual->gate.lock);
     return set_locked(eventual, value, size);
@@ -54,6 +54,6 @@ static ABTI_NOINLINE int set_slow(ABT_eventual eventual, const void *value, int 
 ABTI_HOT int abti_eventual_set(ABT_eventual eventual, const void *value, int size)
 {
     if (ABTI_UNLIKELY(!abti_spin_trylock(&eventual->gate.lock)))
-        return set_slow(eventual, value, size);
+        return lock_and_set(eventual, value, size);
     return set_locked(eventual, value, size);
 }

@@ -60,7 +60,7 @@ bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w)
     return open;
 }
 
-int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason)
+int abti_gate_block(struct abti_gate *gate, ABT_sync_event_type reason)
 {
     if (abti_gate_is_open(gate))
         return ABT_SUCCESS;

@@ -50,7 +50,7 @@ bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w);
 /* Waits, for a ULT that may block quickly, see abti_ctx_leave. The lock is held. */
 abti_ctx abti_gate_leave(void *room, void *gate, void *reason);
 
-int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason);
+int abti_gate_block(struct abti_gate *gate, ABT_sync_event_type reason);
 
 /*
  * Waits until the gate is open. The gate is the first member of the object around it, so that its address tells the
@@ -66,7 +66,7 @@ ABTI_INLINE int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reaso
         abti_spin_unlock(&gate->lock);
         return ABT_SUCCESS;
     }
-    return abti_gate_wait_slow(gate, reason);
+    return abti_gate_block(gate, reason);
 }
 
 /* Waits until the gate is open. False when the deadline has passed before. */

@@ -53,7 +53,7 @@ ABTI_INLINE bool take_or_announce(ABT_mutex mutex, uint32_t barred, bool comes, 
     }
 }
 
-static ABTI_NOINLINE bool take_or_announce_slow(ABT_mutex mutex, bool comes, bool loud)
+static ABTI_NOINLINE bool try_or_announce(ABT_mutex mutex, bool comes, bool loud)
 {
     return take_or_announce(mutex, ABTI_MUTEX_LOCKED, comes, loud);
 }
@@ -219,12 +219,12 @@ static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex
         park_ult_looking(mutex, queue, &w->base, next);
 }
 
-int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
+int abti_mutex_compete(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
     bool is_ult = w->base.unit != NULL;
     while (!(is_ult ? mutex_take(mutex, ABTI_MUTEX_LOCKED, true) : spin_take(mutex, ABTI_MUTEX_LOCKED, true))) {
         abti_spin_lock(&mutex->lock);
-        if (take_or_announce_slow(mutex, true, w->es_native)) {
+        if (try_or_announce(mutex, true, w->es_native)) {
             abti_spin_unlock(&mutex->lock);
             break;
         }
@@ -293,7 +293,7 @@ static bool lock_native(ABT_mutex mutex)
     if (spin_take(mutex, ABTI_MUTEX_LOCKED, false))
         return true;
     abti_spin_lock(&mutex->lock);
-    if (!take_or_announce_slow(mutex, false, abti_es_self != NULL))
+    if (!try_or_announce(mutex, false, abti_es_self != NULL))
         return false;
     abti_spin_unlock(&mutex->lock);
     return true;
@@ -311,13 +311,13 @@ static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
         abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_spin_lock(&mutex->lock); /* it does so once: from now on it takes the mutex if that is free */
     }
-    if (*next || !take_or_announce_slow(mutex, false, false))
+    if (*next || !try_or_announce(mutex, false, false))
         return false;
     abti_spin_unlock(&mutex->lock);
     return true;
 }
 
-static ABTI_NOINLINE int lock_plain_slow(ABT_mutex mutex)
+static ABTI_NOINLINE int lock_or_queue(ABT_mutex mutex)
 {
     struct abti_mutex_waiter w;
     abti_unit *next = NULL;
@@ -335,13 +335,13 @@ static int lock_plain(ABT_mutex mutex)
 {
     abti_es *es = abti_es_self;
     if (!abti_may_block_quick(es) || !abti_spin_trylock(&mutex->lock))
-        return lock_plain_slow(mutex);
+        return lock_or_queue(mutex);
     /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: HEIR is set under `lock` */
     bool is_heir_next = mutex->heir == abti_load_relaxed(&es->fast->queue.head);
     if (ABTI_UNLIKELY(mutex->home != es->fast) ||
         (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR)) {
         abti_spin_unlock(&mutex->lock);
-        return lock_plain_slow(mutex);
+        return lock_or_queue(mutex);
     }
     if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), false, false)) {
         abti_spin_unlock(&mutex->lock);

@@ -153,7 +153,7 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
  */
 int abti_mutex_lock_slow(ABT_mutex mutex);
 int abti_mutex_unlock_slow(ABT_mutex mutex);
-int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w);
+int abti_mutex_compete(ABT_mutex mutex, struct abti_mutex_waiter *w);
 
 /* Unlocks. Returns the waiters to wake, linked by `next`; the last one is the one whose turn it is. NULL: none. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
@@ -198,7 +198,7 @@ ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
     bool is_free = !((word | abti_mutex_quick.free) & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING));
     if (ABTI_LIKELY(is_free) && abti_cas_word(&mutex->word, &word, taken))
         return ABT_SUCCESS;
-    return abti_mutex_come_slow(mutex, w);
+    return abti_mutex_compete(mutex, w);
 }
 
 ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)

@@ -212,12 +212,12 @@ bool abti_waiter_give_up(struct abti_waiter *w)
     uint32_t open = ABTI_CLAIM_OPEN;
     /*
      * acquire and release: of no use, as the word decides only which thread ends the wait, this one or that in
-     * abti_waiter_claim_slow; `word` orders the rest
+     * abti_waiter_claim_trunk; `word` orders the rest
      */
     return abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_OVER);
 }
 
-struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w)
+struct abti_waiter *abti_waiter_claim_trunk(struct abti_waiter *w)
 {
     /* relaxed: it is a branch from the beginning, or never */
     bool branch = abti_load_relaxed(&w->claim) == ABTI_CLAIM_BRANCH;

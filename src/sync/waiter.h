@@ -115,7 +115,7 @@ ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
 bool abti_waiter_give_up(struct abti_waiter *w);
 
 /* abti_waiter_claim, of a waiter that several threads may wake. */
-struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w);
+struct abti_waiter *abti_waiter_claim_trunk(struct abti_waiter *w);
 
 /*
  * Claims a waiter. The caller holds the object's lock and has taken `w` out of its queue. Returns the waiter to wake:
@@ -124,7 +124,7 @@ struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w);
 ABTI_INLINE struct abti_waiter *abti_waiter_claim(struct abti_waiter *w)
 {
     /* relaxed: written before the waiter was queued, which the lock orders */
-    return ABTI_LIKELY(abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE) ? w : abti_waiter_claim_slow(w);
+    return ABTI_LIKELY(abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE) ? w : abti_waiter_claim_trunk(w);
 }
 
 /*

@@ -304,7 +304,7 @@ static int where_it_runs(abti_unit *unit, abti_unit **parent)
     return rank;
 }
 
-static void print_cold(FILE *fp, abti_unit *unit)
+static void print_rare_fields(FILE *fp, abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     fprintf(fp, "  migratable: %s\n", yes_no(!abti_unit_is_pinned(unit)));
@@ -352,7 +352,7 @@ void abti_info_print_unit(FILE *fp, abti_unit *unit)
     fprintf(fp, "  requests:%s%s%s%s\n", requests & ABTI_REQ_CANCEL ? " CANCEL" : "",
             requests & ABTI_REQ_MIGRATE ? " MIGRATE" : "", requests & ABTI_REQ_FREE ? " FREE" : "",
             requests & (ABTI_REQ_CANCEL | ABTI_REQ_MIGRATE | ABTI_REQ_FREE) ? "" : " none");
-    print_cold(fp, unit);
+    print_rare_fields(fp, unit);
     print_stack(fp, unit);
     fflush(fp);
 }

@@ -85,7 +85,7 @@ inline parking_claim_one(p, who, wanted) {
     fi
 }
 
-/* pool/parking.c: abti_parking_claim_slow. Lock held. */
+/* pool/parking.c: abti_parking_claim_surplus. Lock held. */
 inline claim(p, who) {
     parking_claim_one(p, who, HAS_SURPLUS(p))
 }

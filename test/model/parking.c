@@ -257,7 +257,7 @@ const struct model_kept model_kept[] = {
     {"sleep_and_look", "requests", "acquire", "likewise; the other is a hint, how long to sleep"},
     {"abti_sched_request", "sched->use", "relaxed", "no program here makes a stacked scheduler"},
     {"abti_sched_request", "sched->es", "acquire", "no program here changes the scheduler"},
-    {"abti_pool_count_left_slow", "shared_left", "relaxed", "counts.c has it"},
+    {"abti_pool_count_left_shared", "shared_left", "relaxed", "counts.c has it"},
     {0},
 };
 

@@ -239,11 +239,11 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
     model_push(unit);
 }
 
-void abti_pool_count_entered_slow(abti_pool *pool)
+void abti_pool_count_entered_shared(abti_pool *pool)
 {
     (void)pool;
 }
-void abti_pool_count_left_slow(abti_pool *pool)
+void abti_pool_count_left_shared(abti_pool *pool)
 {
     (void)pool;
 }

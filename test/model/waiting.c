@@ -245,7 +245,7 @@ const struct model_program model_programs[] = {
 
 const struct model_kept model_kept[] = {
     {"abti_waiter_give_up", "compare_exchange", NULL, "the claim says who ends the wait; word orders what follows"},
-    {"abti_waiter_claim_slow", "compare_exchange", NULL, "likewise"},
+    {"abti_waiter_claim_trunk", "compare_exchange", NULL, "likewise"},
     {"abti_timers_of", "highest", NULL, "abti_timers_at is not in this model"},
     {"expire_cancelled", "requests", "acquire", "the lock, which the canceller has had since, orders it"},
     {"after_park", "BLOCKED", "relaxed", "the lock orders it; for one that sees BLOCKED without, as join.c has it"},

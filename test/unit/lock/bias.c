@@ -90,7 +90,7 @@ static void test_alone(void)
     int n = 0;
 
     while (n < 100000 && !abti_bias_enter(lock, &users[0])) {
-        abti_bias_lock_slow(lock, &users[0]);
+        abti_bias_lock_and_count(lock, &users[0]);
         abti_bias_unlock(lock, &users[0]);
         n++;
     }
