@@ -246,7 +246,6 @@ static inline ABT_thread handle_new_pop(ABT_pool pool, ABT_pool_context context)
     static atomic_uint calls;
     ABT_thread thread = handle_pop(handle_pool_of(pool), NULL);
 
-    (void)context;
     if (thread != ABT_THREAD_NULL)
         return thread;
     /* All of these mean that there is none. */
@@ -259,7 +258,6 @@ static inline ABT_thread handle_new_pop(ABT_pool pool, ABT_pool_context context)
 
 static inline void handle_new_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 {
-    (void)context;
     handle_push(handle_pool_of(pool), unit);
 }
 

@@ -80,7 +80,6 @@ static inline void need_checks(void)
 
 static inline void do_nothing(void *arg)
 {
-    (void)arg;
 }
 
 static inline void count_up(void *counter)
@@ -90,13 +89,11 @@ static inline void count_up(void *counter)
 
 static inline void unit_yields(void *arg)
 {
-    (void)arg;
     must(ABT_self_yield());
 }
 
 static inline void unit_suspends(void *arg)
 {
-    (void)arg;
     must(ABT_self_suspend());
 }
 
@@ -110,13 +107,11 @@ static inline int sched_is_ready(ABT_sched sched, ABT_sched_config config)
 
 static inline int sched_is_left(ABT_sched sched)
 {
-    (void)sched;
     return ABT_SUCCESS;
 }
 
 static inline ABT_unit unit_as_handle(ABT_pool pool, ABT_thread thread)
 {
-    (void)pool;
     return (ABT_unit)thread;
 }
 

@@ -24,12 +24,10 @@ static ABT_pool busy_pool, idle_pool; /* of the blocked ones, and of the ready o
 
 static void thousand_idle(void *arg)
 {
-    (void)arg;
 }
 
 static void suspend(void *arg)
 {
-    (void)arg;
     ABT_self_suspend();
 }
 
@@ -41,7 +39,6 @@ static void on_mutex(void *arg)
 
 static void on_cond(void *arg)
 {
-    (void)arg;
     ABT_mutex_lock(condmutex);
     ABT_cond_wait(cond, condmutex);
     ABT_mutex_unlock(condmutex);
@@ -50,7 +47,6 @@ static void on_cond(void *arg)
 static void on_cond_timed(void *arg)
 {
     struct timespec ts;
-    (void)arg;
     clock_gettime(CLOCK_REALTIME, &ts);
     ts.tv_sec += 1000;
     ABT_mutex_lock(condmutex);
@@ -60,33 +56,28 @@ static void on_cond_timed(void *arg)
 
 static void on_rwlock(void *arg)
 {
-    (void)arg;
     ABT_rwlock_rdlock(rwlock);
     ABT_rwlock_unlock(rwlock);
 }
 
 static void on_eventual(void *arg)
 {
-    (void)arg;
     ABT_eventual_wait(eventual, NULL);
 }
 
 static void on_any(void *arg)
 {
     int index;
-    (void)arg;
     ABTX_eventual_wait_any_until(2, several, &index, ABTX_FOREVER);
 }
 
 static void on_future(void *arg)
 {
-    (void)arg;
     ABT_future_wait(future);
 }
 
 static void on_barrier(void *arg)
 {
-    (void)arg;
     ABT_barrier_wait(barrier);
 }
 
@@ -102,7 +93,6 @@ static void join_and_free(void *arg)
 
 static void sleep_long(void *arg)
 {
-    (void)arg;
     ABTX_self_sleep(3600 * INT64_C(1000000000));
 }
 

@@ -67,7 +67,7 @@ def compile_c(name, source, libs=()):
         release = programs.RELEASE
         paths = [f"-I{release / 'include'}", f"-I{programs.TOP / 'include'}", f"-I{EXAMPLES.parent / 'include'}",
                  f"-L{release / '.libs'}"]
-        programs.run(["cc", "-O2", "-g", "-Wall", "-Wextra", "-D_GNU_SOURCE", *paths, source, "-o", target, *libs,
+        programs.run(["cc", "-O2", "-g", "-Wall", "-D_GNU_SOURCE", *paths, source, "-o", target, *libs,
                       "-lpthread"])
     return target
 

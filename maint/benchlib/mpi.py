@@ -70,7 +70,7 @@ def variable(release, name):
 def build(release, mpi, name):
     OUT.mkdir(parents=True, exist_ok=True)
     target = OUT / f"{name}_{mpi}"
-    programs.run(["cc", "-O2", "-g", "-Wall", "-Wextra", f"-I{release / 'include'}", f"-I{programs.TOP / 'include'}",
+    programs.run(["cc", "-O2", "-g", "-Wall", f"-I{release / 'include'}", f"-I{programs.TOP / 'include'}",
                   f"-I{programs.TOP / 'addons' / 'mpi' / 'include'}", *variable(release, f"{mpi}_CPPFLAGS"), SOURCES / f"{name}.c", "-o", target, f"-L{release / '.libs'}", "-Wl,--no-as-needed",
                   f"-labtmpi-{mpi}", "-labt", *variable(release, f"{mpi}_LIBS"), "-lpthread"])
     return target

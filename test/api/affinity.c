@@ -77,7 +77,6 @@ static void test_off(enum caller who, void *arg)
     ABT_xstream xstream = *(ABT_xstream *)arg;
     int cpu = 77, cpus[1] = {77}, num = 77;
 
-    (void)who;
     ok_err(ABT_xstream_set_cpubind(xstream, 0), ABT_ERR_FEATURE_NA);
     ok_err(ABT_xstream_get_cpubind(xstream, &cpu), ABT_ERR_FEATURE_NA);
     ok_err(ABT_xstream_set_affinity(xstream, 0, NULL), ABT_ERR_FEATURE_NA);

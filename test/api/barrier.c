@@ -8,7 +8,6 @@ static void check_codes(enum caller who, void *arg)
     ABT_barrier barrier = UNTOUCHED(ABT_barrier);
     uint32_t num = 0;
 
-    (void)arg;
     if (!ABT_NULL) {
         ok_err(ABT_barrier_create(0, &barrier), ABT_ERR_INV_ARG);
         is_ptr(barrier, ver20 ? UNTOUCHED(ABT_barrier) : ABT_BARRIER_NULL, "after an error");

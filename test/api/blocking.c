@@ -168,7 +168,6 @@ static void test_caller(enum caller who, void *arg)
     ABT_xstream xstream;
     int rank;
 
-    (void)arg;
     ok_err(ABTX_blocking_end(), ABT_ERR_INV_THREAD);
     ok_abt(ABTX_blocking_begin());
     ok_err(ABTX_blocking_begin(), ABT_ERR_INV_THREAD);
@@ -285,8 +284,6 @@ static pthread_t driver_thread;
 
 static int start_driver(void *arg, void **data)
 {
-    (void)arg;
-    (void)data;
     driver_thread = pthread_self();
     atomic_fetch_add(&starts, 1);
     return ABT_SUCCESS;
@@ -294,8 +291,6 @@ static int start_driver(void *arg, void **data)
 
 static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
 {
-    (void)data;
-    (void)about_to_sleep;
     if (!pthread_equal(driver_thread, pthread_self()))
         atomic_fetch_add(&calls_elsewhere, 1);
     return ABT_FALSE;
@@ -411,13 +406,11 @@ static atomic_int leaves, backs;
 
 static void on_leave(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&leaves, 1);
 }
 
 static void on_back(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&backs, 1);
 }
 
@@ -425,7 +418,6 @@ static void use_hooks(void *arg)
 {
     static ABTX_switch_link link = {.hooks = {on_leave, on_back, NULL}};
 
-    (void)arg;
     must(ABTX_self_add_switch_hooks(&link));
     must(ABTX_blocking_begin());
     is_int(atomic_load(&leaves), 1, "the ULT's switch hooks hear of its leave");

@@ -47,7 +47,6 @@ static void check_codes(enum caller who, void *arg)
     double start_time = now();
     struct timespec past = in_ms(-10000), soon = in_ms(30), ancient = {0, 0};
 
-    (void)arg;
     must(ABT_mutex_create(&mutex));
     must(ABT_mutex_create(&other));
     ok_abt(ABT_cond_create(&cond));

@@ -85,7 +85,6 @@ static void mutex_ring_aside(void)
 
 void lock_twice(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutexes[0]));
     must(ABT_mutex_lock(mutexes[0]));
 }
@@ -98,7 +97,6 @@ static void mutex_twice(void)
 
 static void *lock_natively(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutexes[0]));
     return NULL;
 }
@@ -118,7 +116,6 @@ static void mutex_native(void)
 
 void wait_for_cond(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutexes[0]));
     must(ABT_cond_wait(cond, mutexes[0]));
 }
@@ -132,7 +129,6 @@ static void lost_signal(void)
 
 void wait_for_eventual(void *arg)
 {
-    (void)arg;
     must(ABT_eventual_wait(eventual, NULL));
 }
 
@@ -146,7 +142,6 @@ void wait_any(void *arg)
 {
     int index;
 
-    (void)arg;
     must(ABTX_eventual_wait_any_until(1, &eventual, &index, ABTX_FOREVER));
 }
 
@@ -158,7 +153,6 @@ static void any_not_set(void)
 
 void wait_for_future(void *arg)
 {
-    (void)arg;
     must(ABT_future_wait(future));
 }
 
@@ -170,7 +164,6 @@ static void future_not_set(void)
 
 void write_lock(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_wrlock(rwlock));
 }
 
@@ -190,13 +183,11 @@ static void rwlock_twice(void)
 
 void wait_at_barrier(void *arg)
 {
-    (void)arg;
     must(ABT_barrier_wait(barrier));
 }
 
 void wait_for_word(void *arg)
 {
-    (void)arg;
     must(ABTX_word_wait(&word, 0, 0, ABT_FALSE, NULL, NULL));
 }
 
@@ -209,7 +200,6 @@ static void word_of_nobody(void)
 /* The streams sleep on the word, and nobody else is there. */
 void block_for_word(void *arg)
 {
-    (void)arg;
     must(ABTX_word_wait(&word, 0, 0, ABT_TRUE, NULL, NULL));
 }
 
@@ -228,7 +218,6 @@ static void barrier_of_two(void)
 
 void suspend(void *arg)
 {
-    (void)arg;
     must(ABT_self_suspend());
 }
 
@@ -260,7 +249,6 @@ void work_then_set(void *arg);
 /* The second one of two joiners is not blocked: it looks again and again. */
 void join_first(void *arg)
 {
-    (void)arg;
     must(ABT_thread_join(threads[0]));
 }
 
@@ -275,7 +263,6 @@ static void two_joiners(void)
 /* The first joins the second, which joins the first, as `main` does already. */
 void join_second(void *arg)
 {
-    (void)arg;
     must(ABT_thread_yield());
     must(ABT_thread_join(threads[1]));
 }
@@ -302,7 +289,6 @@ static void ring_of_two_joiners_aside(void)
 /* The unit can never run, since the tasklet keeps the stream. */
 void join_own(void *arg)
 {
-    (void)arg;
     threads[0] = make(do_nothing, NULL);
     must(ABT_thread_join(threads[0]));
 }
@@ -437,7 +423,6 @@ static void sleep_long(void)
 
 void work_then_set(void *arg)
 {
-    (void)arg;
     for (double end = now() + 1.3; now() < end;)
         ;
     must(ABT_eventual_set(eventual, NULL, 0));
@@ -453,7 +438,6 @@ static void busy(void)
 
 static void *set_later(void *arg)
 {
-    (void)arg;
     nap_ms(1300);
     must(ABT_eventual_set(eventual, NULL, 0));
     return NULL;
@@ -584,7 +568,6 @@ static void native_that_never_does(void)
 
 static void set_now(int sig)
 {
-    (void)sig;
     must(ABT_eventual_set(eventual, NULL, 0));
 }
 
@@ -607,7 +590,6 @@ static void by_handler(void)
 
 void nap_in_region(void *arg)
 {
-    (void)arg;
     must(ABTX_blocking_begin());
     nap_ms(1300);
     must(ABTX_blocking_end());
@@ -691,7 +673,6 @@ static pthread_mutex_t native_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Holds it while it waits for what comes later. */
 static void wait_with_native(void *arg)
 {
-    (void)arg;
     pthread_mutex_lock(&native_mutex);
     must(ABT_eventual_wait(eventual, NULL));
     pthread_mutex_unlock(&native_mutex);
@@ -699,14 +680,12 @@ static void wait_with_native(void *arg)
 
 static void take_native(void *arg)
 {
-    (void)arg;
     pthread_mutex_lock(&native_mutex);
     pthread_mutex_unlock(&native_mutex);
 }
 
 static void set_eventual(void *arg)
 {
-    (void)arg;
     must(ABT_eventual_set(eventual, NULL, 0));
 }
 

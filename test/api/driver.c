@@ -399,7 +399,6 @@ static void test_poll(void)
 
 static void nap(void *arg)
 {
-    (void)arg;
     must(ABTX_self_sleep(50000000));
 }
 
@@ -690,7 +689,6 @@ static void test_look(void)
 
 static void take_lead(void *arg)
 {
-    (void)arg;
     must(ABTX_driver_lead(lib.driver));
 }
 
@@ -781,7 +779,6 @@ static int start_anywhere(void *arg, void **data)
 
 static void end_anywhere(void *data)
 {
-    (void)data;
     count_up(&any_ends);
 }
 
@@ -794,7 +791,6 @@ static ABT_bool poll_anywhere(void *data, ABT_bool about_to_sleep)
 
 static void stay_in_region(void *arg)
 {
-    (void)arg;
     must(ABTX_blocking_begin());
     atomic_store(&in_region, true);
     while (!atomic_load(&region_ends))
@@ -804,7 +800,6 @@ static void stay_in_region(void *arg)
 
 static void run_beside(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&others_ran, 1);
 }
 

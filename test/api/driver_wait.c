@@ -169,7 +169,6 @@ static void set_eventual(void)
 
 static void wait_eventual(void *arg)
 {
-    (void)arg;
     must(ABT_eventual_wait(eventual, NULL));
 }
 
@@ -243,7 +242,6 @@ static void test_primary(void)
 
 static void count_dump(ABT_bool timed_out, void *arg)
 {
-    (void)timed_out;
     count_up(arg);
 }
 

@@ -101,7 +101,6 @@ static int rounds(void)
 
 static void print_streams(enum caller who, void *arg)
 {
-    (void)arg;
     for (int i = 0; i < rounds(); i++) {
         char *text = NULL;
         size_t size;
@@ -125,7 +124,6 @@ struct dump {
 static void dump_done(ABT_bool timed_out, void *arg)
 {
     struct dump *dump = arg;
-    (void)timed_out;
     print_streams(dump->who, NULL);
     atomic_fetch_add(&dump->calls, 1);
 }
@@ -133,7 +131,6 @@ static void dump_done(ABT_bool timed_out, void *arg)
 static void trigger(enum caller who, void *arg)
 {
     struct dump *dump = arg;
-    (void)who;
     must(ABT_info_trigger_print_all_thread_stacks(dump->fp, -1.0, dump_done, dump));
 }
 

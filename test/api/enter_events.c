@@ -33,7 +33,6 @@ static void note(ABT_thread unit, ABT_xstream xstream, uint64_t event, ABT_tool_
 
 static void do_little(ABT_eventual eventual)
 {
-    (void)eventual;
 }
 
 /* It is set by a unit of another name than the two. */
@@ -51,7 +50,6 @@ static void wait_once(ABT_eventual eventual)
 
 static void leave_a_unit(ABT_eventual eventual)
 {
-    (void)eventual;
     must(ABT_thread_create(own_pool(), do_nothing, NULL, ABT_THREAD_ATTR_NULL, NULL));
 }
 

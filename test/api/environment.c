@@ -109,7 +109,6 @@ static int leave_nothing(void *arg)
     static const char *const texts[] = {"0", "n", "No", "false", "OFF", "1", "y", "yes", "true", "on"};
     char dir[] = "/tmp/libabt-environment-XXXXXX";
 
-    (void)arg;
     must(mkdtemp(dir) ? 0 : -1);
     must(chdir(dir));
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

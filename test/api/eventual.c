@@ -18,7 +18,6 @@ static void check_value(enum caller who, void *arg)
     int code = may_wait(who) ? ABT_SUCCESS : ABT_ERR_EVENTUAL;
     struct timespec past = in_ms(-1000);
 
-    (void)arg;
     ok_abt(ABT_eventual_create(sizeof(text), &eventual));
     ok_abt(ABT_eventual_test(eventual, &value, &ready));
     ok(ready == ABT_FALSE && value == UNTOUCHED(void *), "not ready");
@@ -58,7 +57,6 @@ static void check_no_value(enum caller who, void *arg)
     void *value = UNTOUCHED(void *);
     ABT_bool ready;
 
-    (void)arg;
     ok((uintptr_t)eventual % 8 == 4, "aligned to 4 bytes only");
     if (!ABT_NULL)
         ok_err(ABT_eventual_set(eventual, &value, 1), ver20 ? ABT_ERR_INV_ARG : ABT_ERR_INV_EVENTUAL);

@@ -25,7 +25,6 @@ static void check_codes(enum caller who, void *arg)
     const int64_t past = ABTX_after(-1000000000), soon = ABTX_after(20000000);
     int index = 77;
 
-    (void)arg;
     make(3, eventuals);
     if (!ABT_NULL) {
         ok_err(ABTX_eventual_wait_any_until(0, eventuals, &index, ABTX_FOREVER), ABT_ERR_INV_ARG);

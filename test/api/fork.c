@@ -200,7 +200,6 @@ static pid_t forked;
 
 static void fork_and_work(void *arg)
 {
-    (void)arg;
     forked = fork();
     if (forked == 0) {
         child_begins();
@@ -210,7 +209,6 @@ static void fork_and_work(void *arg)
 
 static void fork_and_return(void *arg)
 {
-    (void)arg;
     forked = fork();
     if (forked == 0) {
         child_begins();
@@ -295,7 +293,6 @@ static void test_forker(void)
 
 static ABT_bool give_nothing(void *arg, struct abtx_work *work)
 {
-    (void)work;
     atomic_fetch_add((atomic_int *)arg, 1);
     return ABT_FALSE;
 }

@@ -124,7 +124,6 @@ static atomic_char marks[MANY];
 
 static void mark(ptrdiff_t begin, ptrdiff_t end, void *arg)
 {
-    (void)arg;
     for (ptrdiff_t i = begin; i < end; i++)
         atomic_fetch_add(&marks[i], 1);
 }
@@ -146,14 +145,12 @@ static bool all_marks_are(int value)
 
 static void add_up(ptrdiff_t begin, ptrdiff_t end, void *sum, void *arg)
 {
-    (void)arg;
     for (ptrdiff_t i = begin; i < end; i++)
         *(long *)sum += i;
 }
 
 static void add(void *left, const void *right, void *arg)
 {
-    (void)arg;
     *(long *)left += *(const long *)right;
 }
 
@@ -239,7 +236,6 @@ ABTX_TASK(int, wait_for_it, (ABT_eventual, eventual))
 static void sibling(void *arg)
 {
     ABT_eventual eventual;
-    (void)arg;
 
     must(ABT_eventual_create(0, &eventual));
     is_int(ABTX_RUN(wait_for_it, eventual), 1, "a task may wait for one that it has forked");
@@ -264,7 +260,6 @@ static atomic_int there;
 /* Ends when all functions of its kind run at the same time. */
 static void meet(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&there, 1);
     wait_for(atomic_load(&there) >= STREAMS);
 }
@@ -315,7 +310,6 @@ static void test_stopped(void)
 
 static void deep_ult(void *arg)
 {
-    (void)arg;
     is_int(ABTX_RUN(deep, 5000), 5000, "more tasks than a deque has room for");
 }
 

@@ -26,7 +26,6 @@ static void check_compartments(enum caller who, void *arg)
     int one = 1, two = 2, three = 3;
     int code = may_wait(who) ? ABT_SUCCESS : ABT_ERR_FUTURE;
 
-    (void)arg;
     times_called = 0;
     ok_abt(ABT_future_create(3, see_values, &future));
     for (int round = 1; round <= 2; round++) {
@@ -50,7 +49,6 @@ static void check_none(enum caller who, void *arg)
 {
     ABT_future future;
 
-    (void)arg;
     ok_abt(ABT_future_create(0, see_values, &future));
     ok(is_ready(future), "nothing to set");
     is_int(ABT_future_wait(future), may_wait(who) ? ABT_SUCCESS : ABT_ERR_FUTURE, "wait");
@@ -128,7 +126,6 @@ static void set_one(void *number)
 
 static void wait_here(void *arg)
 {
-    (void)arg;
     is_int(ABT_future_wait(shared.future), 0, "wait");
     is_int(atomic_load(&shared.called), 1, "after the callback");
     atomic_fetch_add(&shared.passed, 1);

@@ -9,7 +9,6 @@ static atomic_bool stop, running;
 
 static void hog(void *arg)
 {
-    (void)arg;
     atomic_store(&running, true);
     while (!atomic_load(&stop))
         continue;
@@ -99,7 +98,6 @@ static atomic_int asked;
 
 static void count_asked(int number)
 {
-    (void)number;
     atomic_fetch_add(&asked, 1);
 }
 

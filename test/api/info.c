@@ -74,7 +74,6 @@ static void test_query(enum caller who, void *arg)
 {
     int value = 77;
 
-    (void)arg;
     diag("by a %s", caller_names[who]);
     for (size_t i = 0; i < sizeof(bool_kinds) / sizeof(bool_kinds[0]); i++) {
         int got = query_bool(bool_kinds[i]);
@@ -314,22 +313,16 @@ static void test_stacks_in_pool(void)
 
 static ABT_bool blind_is_empty(ABT_pool pool)
 {
-    (void)pool;
     return ABT_TRUE;
 }
 
 static ABT_thread blind_pop(ABT_pool pool, ABT_pool_context context)
 {
-    (void)pool;
-    (void)context;
     return ABT_THREAD_NULL;
 }
 
 static void blind_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 {
-    (void)pool;
-    (void)unit;
-    (void)context;
 }
 
 static ABT_pool new_blind_pool(void)
@@ -382,7 +375,6 @@ static void trigger(struct dump *dump)
 
 static void on_signal(int number)
 {
-    (void)number;
     trigger(signal_dump);
 }
 
@@ -548,7 +540,6 @@ static ssize_t write_slowly(void *cookie, const char *chars, size_t size)
 {
     struct slow_file *file = cookie;
 
-    (void)chars;
     atomic_store(&file->written, true);
     while (!atomic_load(&file->go_on))
         nap_ms(0.1);

@@ -102,7 +102,6 @@ static void test_xstreams(void)
 
 static void run_nothing(ABT_sched sched)
 {
-    (void)sched;
 }
 
 static void test_scheds(void)

@@ -113,7 +113,6 @@ static void pair_of_calls(enum caller who, void *arg)
     ABT_xstream before = ABT_XSTREAM_NULL, after = ABT_XSTREAM_NULL;
     int code = ABT_self_get_xstream(&before);
 
-    (void)arg;
     ok_abt(ABT_initialized());
     ok_abt(ABT_init(0, NULL));
     is_int(ABT_self_get_xstream(&after), code, "%s stays what it is", caller_names[who]);
@@ -125,7 +124,6 @@ static void pair_of_calls(enum caller who, void *arg)
 /* The last call by somebody else is refused, and does not count. */
 static void wrong_finalize(enum caller who, void *arg)
 {
-    (void)arg;
     if (who == PRIMARY_ULT)
         return;
     ok_err(ABT_finalize(), who == EXTERNAL || who == SECONDARY_ULT ? ABT_ERR_INV_XSTREAM : ABT_ERR_INV_THREAD);
@@ -189,7 +187,6 @@ static atomic_int destroyed;
 
 static void destructor(void *value)
 {
-    (void)value;
     atomic_fetch_add(&destroyed, 1);
 }
 
@@ -255,7 +252,6 @@ static int num_units;
 
 static ABT_bool is_empty(ABT_pool pool)
 {
-    (void)pool;
     return num_units ? ABT_FALSE : ABT_TRUE;
 }
 
@@ -273,13 +269,11 @@ static void push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 
 static void free_pool(ABT_pool pool)
 {
-    (void)pool;
     atomic_fetch_add(&pools_freed, 1);
 }
 
 static int free_sched(ABT_sched sched)
 {
-    (void)sched;
     atomic_fetch_add(&scheds_freed, 1);
     return ABT_SUCCESS;
 }
@@ -395,7 +389,6 @@ static void *init_elsewhere(void *arg)
 {
     atomic_int counter = 0;
 
-    (void)arg;
     ok_abt(ABT_init(0, NULL));
     test_primary_xstream();
     test_primary_ult();

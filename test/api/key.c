@@ -4,7 +4,6 @@
 
 static void destructor(void *value)
 {
-    (void)value;
 }
 
 int main(void)

@@ -140,7 +140,6 @@ static void waits_for_itself(void *arg)
 {
     ABT_thread self;
 
-    (void)arg;
     must(ABT_self_get_thread(&self));
     is_refused = ABT_thread_join(self) == ABT_ERR_INV_THREAD && ABT_thread_free(&self) == ABT_ERR_INV_THREAD;
 }
@@ -157,7 +156,6 @@ static ABT_thread unnamed;
 
 static void is_running(void *arg)
 {
-    (void)arg;
     must(ABT_self_get_thread(&unnamed));
     must(ABT_self_suspend());
 }
@@ -287,7 +285,6 @@ static int code;
 
 static void unlocks(void *arg)
 {
-    (void)arg;
     code = ABT_mutex_unlock(mutex);
 }
 
@@ -318,7 +315,6 @@ static bool recursive_unlock_by_another(void)
 
 static void locks_twice(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_mutex_lock(mutex));
 }
@@ -346,7 +342,6 @@ static bool stale_mutex(void)
 
 static void works(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_self_yield());
     must(ABT_mutex_unlock(mutex));

@@ -96,8 +96,6 @@ static void use_alone(enum caller who, void *arg)
     static int (*const unlock[])(ABT_mutex) = {ABT_mutex_unlock, ABT_mutex_unlock_se, ABT_mutex_unlock_de};
     ABT_mutex mutex = UNTOUCHED(ABT_mutex);
 
-    (void)who;
-    (void)arg;
     ok_abt(ABT_mutex_create(&mutex));
     for (int i = 0; i < 5; i++) {
         for (int j = 0; j < 3; j++) {
@@ -479,7 +477,6 @@ static int pool_size;
 
 static ABT_bool guarded_is_empty(ABT_pool pool)
 {
-    (void)pool;
     ABT_mutex_spinlock(pool_mutex);
     ABT_bool empty = pool_size == 0;
     ABT_mutex_unlock(pool_mutex);
@@ -488,8 +485,6 @@ static ABT_bool guarded_is_empty(ABT_pool pool)
 
 static ABT_thread guarded_pop(ABT_pool pool, ABT_pool_context context)
 {
-    (void)pool;
-    (void)context;
     ABT_thread thread = ABT_THREAD_NULL;
 
     ABT_mutex_lock(pool_mutex);
@@ -503,8 +498,6 @@ static ABT_thread guarded_pop(ABT_pool pool, ABT_pool_context context)
 
 static void guarded_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 {
-    (void)pool;
-    (void)context;
     ABT_mutex_spinlock(pool_mutex);
     pool_units[pool_size++] = (ABT_thread)unit;
     ABT_mutex_unlock(pool_mutex);

@@ -67,7 +67,6 @@ static __attribute__((noinline)) int dig(int n)
 void digs_for_ever(void *arg);
 void digs_for_ever(void *arg)
 {
-    (void)arg;
     dig(0);
 }
 
@@ -81,7 +80,6 @@ static void overflow_on_primary(void)
 
 static void digs_unnamed(void *arg)
 {
-    (void)arg;
     dig(0);
 }
 
@@ -95,7 +93,6 @@ static void overflow_of_static(void)
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *base)
 {
-    (void)size;
     *(uintptr_t *)base = info->dlpi_addr;
     return 1; /* it is the first */
 }
@@ -120,7 +117,6 @@ static void overflow_on_secondary(void)
 static void joins_a_digger(void *arg)
 {
     ABT_thread ult;
-    (void)arg;
     must(ABT_thread_create(pool_of(own_xstream()), digs_for_ever, NULL, ABT_THREAD_ATTR_NULL, &ult));
     must(ABT_thread_free(&ult));
 }
@@ -147,7 +143,6 @@ static void overflow_of_own_stack(void)
 static void users_handler(int sig)
 {
     static const char text[] = "the user's handler\n";
-    (void)sig;
     if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
         _exit(3);
     exit(7); /* so that coverage is counted; nothing of the C library's has been interrupted */
@@ -238,7 +233,6 @@ static void tramples(void *arg)
     size_t size;
     ABT_thread self;
     ABT_thread_attr attr;
-    (void)arg;
     must(ABT_self_get_thread(&self));
     must(ABT_thread_get_attr(self, &attr));
     must(ABT_thread_attr_get_stack(attr, &low, &size));
@@ -281,7 +275,6 @@ void jumps_far(void *arg);
 void jumps_far(void *arg)
 {
     volatile char frame[8 << 20]; /* far beyond any guard */
-    (void)arg;
     frame[0] = 1;
     depth = frame[0];
 }
@@ -409,7 +402,6 @@ static void faults_there(void)
 
 static void calls_coroutine(void *arg)
 {
-    (void)arg;
     getcontext(&coroutine);
     coroutine.uc_stack.ss_sp = coroutine_stack;
     coroutine.uc_stack.ss_size = sizeof(coroutine_stack);

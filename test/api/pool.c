@@ -219,7 +219,6 @@ static void meet_others(void *arg)
 {
     double end = now() + patience();
 
-    (void)arg;
     atomic_fetch_add(&num_met, 1);
     while (atomic_load(&num_met) < SLEEPERS && now() < end)
         nap_ms(0.05); /* without a yield: each keeps its stream */
@@ -357,7 +356,6 @@ static void test_wait(enum caller who, void *arg)
     ABT_thread units[N];
     pthread_t native;
 
-    (void)arg;
     make_units(units);
     for (int k = 0; k < 3; k++) {
         for (int a = 0; a < 5; a++) {
@@ -426,7 +424,6 @@ static struct {
 
 static void block_often(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&storm.stop)) {
         ABT_self_suspend();
         ABT_self_yield();
@@ -436,7 +433,6 @@ static void block_often(void *arg)
 
 static void *resume_all(void *arg)
 {
-    (void)arg;
     while (atomic_load(&storm.running) > 0) {
         for (int i = 0; i < 20; i++) {
             if (state_of(storm.threads[i]) == ABT_THREAD_STATE_BLOCKED)

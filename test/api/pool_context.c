@@ -22,7 +22,6 @@ static void check(const char *what, void (*func)(void *), void *arg, ABT_pool_co
 
 static void by_thread_yield(void *arg)
 {
-    (void)arg;
     must(ABT_thread_yield());
 }
 
@@ -65,7 +64,6 @@ static void by_resume(void *arg)
 {
     pthread_t native;
 
-    (void)arg;
     must(pthread_create(&native, NULL, resume_blocked, self()));
     must(ABT_self_suspend());
     pthread_join(native, NULL);
@@ -81,7 +79,6 @@ static void by_join(void *thread)
 
 static void end_when_joined(void *arg)
 {
-    (void)arg;
     wait_for(atomic_load(&joiner) && state_of(atomic_load(&joiner)) == ABT_THREAD_STATE_BLOCKED);
 }
 

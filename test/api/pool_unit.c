@@ -141,7 +141,6 @@ static void tell(ABT_thread thread)
 
 static void *ask(void *arg)
 {
-    (void)arg;
     for (unsigned looks = 1; !atomic_load(&stop); looks++) {
         ABT_thread thread = atomic_exchange(&told, NULL);
         ABT_unit_id id;

@@ -73,7 +73,6 @@ static void test_operations(enum caller who, void *arg)
     atomic_int counter = 0;
     size_t num = 77;
 
-    (void)who;
     for (int i = 0; i < 4; i++) {
         if (i % 2)
             must(ABT_task_create(pool, count_up, &counter, &units[i]));
@@ -146,7 +145,6 @@ static void test_wait(enum caller who, void *arg)
     ABT_xstream xstream = new_xstream();
     double start = now();
 
-    (void)who;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     if (old) {

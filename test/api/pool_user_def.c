@@ -4,34 +4,25 @@
 
 static ABT_unit create_unit(ABT_pool pool, ABT_thread thread)
 {
-    (void)pool;
     return (ABT_unit)thread;
 }
 
 static void free_unit(ABT_pool pool, ABT_unit unit)
 {
-    (void)pool;
-    (void)unit;
 }
 
 static ABT_bool is_empty(ABT_pool pool)
 {
-    (void)pool;
     return ABT_TRUE;
 }
 
 static ABT_thread pop(ABT_pool pool, ABT_pool_context context)
 {
-    (void)pool;
-    (void)context;
     return ABT_THREAD_NULL;
 }
 
 static void push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 {
-    (void)pool;
-    (void)unit;
-    (void)context;
 }
 
 static ABT_unit old_create(ABT_thread thread)

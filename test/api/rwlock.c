@@ -6,7 +6,6 @@ static void check_codes(enum caller who, void *arg)
     ABT_rwlock rwlock = ABT_RWLOCK_NULL;
     int code = may_wait(who) ? ABT_SUCCESS : ABT_ERR_RWLOCK;
 
-    (void)arg;
     ok_abt(ABT_rwlock_create(&rwlock));
     is_int(ABT_rwlock_rdlock(rwlock), code, "rdlock");
     is_int(ABT_rwlock_rdlock(rwlock), code, "rdlock by another reader");

@@ -4,7 +4,6 @@
 
 static void no_run(ABT_sched sched)
 {
-    (void)sched;
 }
 
 static ABT_bool has_to_stop(ABT_sched sched)

@@ -77,7 +77,6 @@ static void test_add(enum caller who, void *arg)
     ABT_sched sched = stackable(inner, &seen, 0), copy = sched;
     ABT_thread popped = ABT_THREAD_NULL;
 
-    (void)who;
     for (int i = 0; i < 10; i++)
         must(ABT_thread_create(inner, count_up, &counter, ABT_THREAD_ATTR_NULL, NULL));
     ok_abt(ABT_pool_add_sched(parked, sched));
@@ -327,7 +326,6 @@ static void test_errors(enum caller who, void *arg)
     struct seen seen = {.unnamed = 0};
     ABT_sched sched = stackable(inner, &seen, 0), main_sched;
 
-    (void)who;
     must(ABT_xstream_get_main_sched(arg, &main_sched));
     ok_err(ABT_pool_add_sched(ABT_POOL_NULL, sched), ABT_ERR_INV_POOL);
     ok_err(ABT_pool_add_sched(NULL, sched), ABT_ERR_INV_POOL);

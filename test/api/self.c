@@ -149,7 +149,6 @@ static void test_suspend(enum caller who, void *arg)
 {
     pthread_t native;
 
-    (void)arg;
     if (is_left_out(is_ult(who)))
         return;
     if (!is_ult(who)) {
@@ -330,7 +329,6 @@ static void test_to_everywhere(void)
 
 static void test_on_secondary(void *arg)
 {
-    (void)arg;
     test_to_everywhere();
 }
 

@@ -168,7 +168,6 @@ static atomic_int chain_calls;
 
 static void destroy_and_set(void *value)
 {
-    (void)value;
     count_up(&chain_calls);
     must(ABT_self_get_thread(&destroyed_by));
     if (*(ABT_thread *)value != ABT_THREAD_NULL)

@@ -25,7 +25,6 @@ static void look(void *arg)
 {
     size_t room = room_now(), below = room_below();
 
-    (void)arg;
     ok(room > SIZE / 2, "a ULT sees the room that is left: %zu bytes", room);
     ok(room - below >= USED && room - below < USED + 1000, "a function that uses %d has so much less", USED);
 }
@@ -34,7 +33,6 @@ static void look_as_tasklet(void *arg)
 {
     size_t room = 1;
 
-    (void)arg;
     ok_err(ABTX_self_get_stack_room(&room), ABT_ERR_INV_THREAD);
     is_int((int)room, 1, "nothing is stored");
 }

@@ -11,7 +11,6 @@ static ABT_pool pools[2];
 
 static void stats_yields(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < YIELDS; i++)
         must(ABT_self_yield());
 }

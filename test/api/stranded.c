@@ -11,7 +11,6 @@ static ABT_eventual eventual;
 
 static void suspends(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_self_suspend());
     must(ABT_mutex_unlock(mutex));
@@ -19,14 +18,12 @@ static void suspends(void *arg)
 
 static void locks(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_mutex_unlock(mutex));
 }
 
 static void waits(void *arg)
 {
-    (void)arg;
     must(ABT_eventual_wait(eventual, NULL));
 }
 
@@ -34,7 +31,6 @@ static ABT_thread suspended;
 
 static void joins(void *arg)
 {
-    (void)arg;
     must(ABT_thread_join(suspended));
 }
 
@@ -92,7 +88,6 @@ static void finalize_at_once(int fd)
     ABT_sched sched;
     ABT_pool pool = main_pool();
 
-    (void)fd;
     must(ABT_eventual_create(0, &eventual));
     must(ABT_sched_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     create(pool, waits, NULL);
@@ -108,13 +103,11 @@ static void init_and_finalize_at_once(int fd)
 
 static void sleeps(void *arg)
 {
-    (void)arg;
     must(ABTX_self_sleep(1500000000));
 }
 
 static void finalize_sleeping(int fd)
 {
-    (void)fd;
     must(ABT_init(0, NULL));
     create(main_pool(), sleeps, NULL);
     must(ABT_finalize());

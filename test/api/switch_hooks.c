@@ -57,7 +57,6 @@ static void help(void *arg)
 
 static void hold(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
 }
 
@@ -119,7 +118,6 @@ static void has_none(void *arg)
 {
     struct seen seen = {0};
     ABTX_switch_link link = {.hooks = {leave, NULL, &seen}}, only_back = {.hooks = {NULL, back, &seen}};
-    (void)arg;
 
     must(ABTX_self_add_switch_hooks(&link));
     must(ABTX_self_remove_switch_hooks(&link));
@@ -167,7 +165,6 @@ static void has_several(void *arg)
     static const char names[] = "abc";
     ABTX_switch_link links[3];
     struct abtx_region region;
-    (void)arg;
 
     for (int i = 0; i < 3; i++)
         links[i] = (ABTX_switch_link){.hooks = {note_leave, note_back, (void *)(uintptr_t)&names[i]}};
@@ -197,7 +194,6 @@ static void ends_by_exit(void *arg)
 {
     static struct seen seen;
     static ABTX_switch_link link = {.hooks = {leave, back, &seen}};
-    (void)arg;
 
     must(ABTX_self_add_switch_hooks(&link));
     ABT_self_exit();
@@ -205,14 +201,12 @@ static void ends_by_exit(void *arg)
 
 static void in_tasklet(void *arg)
 {
-    (void)arg;
     ok_err(ABTX_self_add_switch_hooks(NULL), ABT_ERR_INV_THREAD);
     ok_err(ABTX_self_remove_switch_hooks(NULL), ABT_ERR_INV_THREAD);
 }
 
 static void *external(void *arg)
 {
-    (void)arg;
     ok_err(ABTX_self_add_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
     ok_err(ABTX_self_remove_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
     return NULL;

@@ -55,7 +55,6 @@ static void test_create(enum caller who, void *arg)
     ABT_task task = ABT_TASK_NULL, copy;
     ABT_bool flag;
 
-    (void)who;
     for (int i = 0; i < 2; i++) {
         seen.runs = 0;
         if (i == 0)
@@ -134,7 +133,6 @@ static void test_join_many(enum caller who, void *arg)
     ABT_task tasks[N];
     atomic_int counter = 0;
 
-    (void)who;
     for (int i = 0; i < N; i++)
         tasks[i] = i % 3 ? task_in(pool, count_up, &counter) : ult_in(pool, count_up, &counter);
     for (int i = N / 2; i < N; i++)
@@ -151,7 +149,6 @@ static void test_revive(enum caller who, void *arg)
     atomic_int counter = 0;
     ABT_task task = task_in(pool, count_up, &counter), copy = task, popped;
 
-    (void)who;
     must(ABT_task_join(task));
     ok_abt(ABT_task_revive(parked, count_up, &counter, &task));
     is_ptr(task, copy, "the handle stays");
@@ -184,7 +181,6 @@ static void test_cancel(enum caller who, void *arg)
     atomic_int counter = 0;
     ABT_task task = task_in(parked, count_up, &counter), popped;
 
-    (void)who;
     ok_abt(ABT_task_cancel(task));
     is_int(task_state_of(task), ABT_TASK_STATE_READY, "cancel only asks");
     must(ABT_pool_pop_thread(parked, &popped));
@@ -212,7 +208,6 @@ static void test_queries(enum caller who, void *arg)
     int id = -1, expected = -2;
     size_t size = 9;
 
-    (void)who;
     ok_abt(ABT_task_get_xstream(a, &xstream));
     is_ptr(xstream, ABT_XSTREAM_NULL, "it has not run");
     ok_abt(ABT_task_get_last_pool(a, &got));
@@ -270,7 +265,6 @@ static void test_self(enum caller who, void *arg)
     uint64_t id = 99, expected = 98;
     const int code = code_for_es(who, is_ult(who) && !ver20 ? ABT_ERR_INV_TASK : ABT_SUCCESS);
 
-    (void)arg;
     if (is_left_out(code == ABT_SUCCESS))
         return;
     is_int(ABT_task_self(&task), code, "own handle");

@@ -137,7 +137,6 @@ static ABT_eventual eventual;
 
 static void make(void *arg)
 {
-    (void)arg;
     made[0] = ult_in(pool, count_up, &num_made_ran);
     must(ABT_task_create(pool, count_up, &num_made_ran, &made[1]));
 }
@@ -281,15 +280,12 @@ static atomic_int num_finished;
 
 static void note_event(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT_tool_context context, void *arg)
 {
-    (void)xstream;
-    (void)context;
     if (thread == arg && event == ABT_TOOL_EVENT_THREAD_FINISH)
         count_up(&num_finished);
 }
 
 static void begin_to_listen(void *arg)
 {
-    (void)arg;
     must(ABT_tool_register_thread_callback(note_event, ABT_TOOL_EVENT_THREAD_ALL, self()));
 }
 

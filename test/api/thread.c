@@ -32,7 +32,6 @@ static void test_create(enum caller who, void *arg)
     ABT_thread_attr attr;
     ABT_bool flag;
 
-    (void)who;
     must(ABT_thread_attr_create(&attr));
     for (int i = 0; i < 4; i++) {
         ABT_thread_attr with = i % 2 ? attr : ABT_THREAD_ATTR_NULL;
@@ -70,7 +69,6 @@ static void test_create_many(enum caller who, void *arg)
     ABT_thread_attr attr;
     char stack[64] __attribute__((aligned(64)));
 
-    (void)who;
     must(ABT_thread_attr_create(&attr));
     ok_abt(ABT_thread_create_many(3, pools, funcs, args, attr, threads));
     ok(threads[0] && threads[1] && threads[2], "three of them");
@@ -220,7 +218,6 @@ static void test_revive(enum caller who, void *arg)
     void (*func)(void *);
     void *got;
 
-    (void)who;
     must(ABT_thread_get_id(thread, &before));
     must(ABT_thread_join(thread));
     must(ABT_thread_get_last_xstream(thread, &last));
@@ -322,7 +319,6 @@ static void test_cancel(enum caller who, void *arg)
     atomic_int counter = 0;
     ABT_thread thread = ult_in(parked, count_up, &counter), popped;
 
-    (void)who;
     ok_abt(ABT_thread_cancel(thread));
     is_int(state_of(thread), ABT_THREAD_STATE_READY, "cancel only asks");
     must(ABT_pool_pop_thread(parked, &popped));
@@ -383,7 +379,6 @@ static void test_states(enum caller who, void *arg)
     ABT_pool pool = pool_of(arg);
     ABT_thread thread = ult_in(pool, run_stages, &stages), task;
 
-    (void)who;
     wait_for(atomic_load(&stages.stage) == 1);
     is_int(stages.seen, ABT_THREAD_STATE_RUNNING, "a ULT that looks at itself runs");
     if (!ABT_NULL && !ver20)

@@ -96,7 +96,6 @@ static void test_default_stack(enum caller who, void *arg)
     void *addr;
     size_t size = 0;
 
-    (void)who;
     ok_abt(ABT_thread_get_stacksize(thread, &size));
     is_int(size, default_size, "the default size, before it runs");
     must(ABT_thread_join(thread));
@@ -181,7 +180,6 @@ static void test_sizes(enum caller who, void *arg)
     ABT_thread threads[N];
     ABT_thread_attr attr;
 
-    (void)who;
     memset(uses, 0, sizeof(uses));
     must(ABT_thread_attr_create(&attr));
     for (int round = 0; round < 3; round++) {
@@ -208,7 +206,6 @@ static void test_own_stack(enum caller who, void *arg)
     void *addr = NULL;
     size_t size = 0;
 
-    (void)who;
     must(posix_memalign((void **)&memory, 64, SIZE + 64));
     must(ABT_thread_attr_create(&attr));
     for (int offset = 0; offset <= 56; offset += 8) {
@@ -269,7 +266,6 @@ static void test_copied(void)
 
 static void callback(ABT_thread thread, void *arg)
 {
-    (void)thread;
     count_up(arg);
 }
 
@@ -283,7 +279,6 @@ static void test_get_attr(enum caller who, void *arg)
     atomic_int calls = 0;
     size_t size = 0;
 
-    (void)who;
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_stacksize(attr, 40960));
     must(ABT_thread_attr_set_callback(attr, callback, &calls));

@@ -27,7 +27,6 @@ static void test_when_popped(enum caller who, void *arg)
     atomic_int counter = 0;
     ABT_thread units[2] = {ult_in(a, count_up, &counter), ABT_THREAD_NULL};
 
-    (void)arg;
     must(ABT_task_create(a, count_up, &counter, &units[1]));
     for (int i = 0; i < 2; i++) {
         moved.calls = 0;
@@ -151,19 +150,16 @@ static void wake_by_resume(ABT_thread thread)
 
 static void wake_by_eventual(ABT_thread thread)
 {
-    (void)thread;
     must(ABT_eventual_set(awaited_eventual, NULL, 0));
 }
 
 static void wake_by_mutex(ABT_thread thread)
 {
-    (void)thread;
     must(ABT_mutex_unlock(awaited_mutex));
 }
 
 static void wake_by_join(ABT_thread thread)
 {
-    (void)thread;
     must(ABT_thread_resume(awaited_thread));
 }
 
@@ -274,13 +270,11 @@ static ABT_pool migr_pool;
 
 static ABT_pool get_migr_pool(ABT_sched sched)
 {
-    (void)sched;
     return migr_pool;
 }
 
 static void no_run(ABT_sched sched)
 {
-    (void)sched;
 }
 
 static void test_to_sched(enum caller who, void *arg)
@@ -292,7 +286,6 @@ static void test_to_sched(enum caller who, void *arg)
     ABT_thread thread, popped;
     struct moved moved = {0};
 
-    (void)who;
     must(ABT_sched_create(&def, 2, pools, ABT_SCHED_CONFIG_NULL, &scheds[0]));
     def.get_migr_pool = NULL;
     must(ABT_sched_create(&def, 2, pools, ABT_SCHED_CONFIG_NULL, &scheds[1]));
@@ -344,7 +337,6 @@ static void test_to_xstream(enum caller who, void *arg)
     ABT_xstream a = new_xstream(), b = new_xstream();
     ABT_thread thread = ult_in(pool_of(a), wander, &wanderer);
 
-    (void)arg;
     if (!ABT_NULL)
         ok_err(ABT_thread_migrate_to_xstream(thread, a), ABT_ERR_MIGRATION_TARGET);
     ok_abt(ABT_thread_migrate_to_xstream(thread, b));
@@ -390,7 +382,6 @@ static void test_flag(enum caller who, void *arg)
     ABT_sched sched;
     ABT_bool flag = ABT_FALSE;
 
-    (void)who;
     must(ABT_xstream_get_main_sched(xstream, &sched));
     ok_abt(ABT_thread_is_migratable(thread, &flag));
     is_int(flag, ABT_TRUE, "a ULT is migratable");
@@ -419,7 +410,6 @@ static void test_primary(enum caller who, void *arg)
     ABT_bool flag = ABT_TRUE;
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
 
-    (void)who;
     is_int(ABT_thread_set_migratable(arg, ABT_TRUE), ver20 ? ABT_ERR_INV_THREAD : ABT_SUCCESS, "the primary ULT");
     ok_abt(ABT_thread_is_migratable(arg, &flag));
     is_int(flag, ABT_FALSE, "is never migratable");

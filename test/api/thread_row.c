@@ -19,13 +19,11 @@ enum { FLAGS_STAY = 0 };
 
 static int feenableexcept(int excepts)
 {
-    (void)excepts;
     return -1;
 }
 
 static int fedisableexcept(int excepts)
 {
-    (void)excepts;
     return -1;
 }
 
@@ -272,7 +270,6 @@ static void set_it(void *arg)
 
 static void destroy(void *value)
 {
-    (void)value;
     num_destroyed++;
 }
 
@@ -392,7 +389,6 @@ static void test_words(const struct way *way)
 
 static ABT_bool count(void *arg, ABT_bool about_to_sleep)
 {
-    (void)about_to_sleep;
     ++*(int *)arg;
     return ABT_FALSE;
 }

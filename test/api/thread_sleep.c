@@ -18,7 +18,6 @@ static void sleep_for(enum caller who, double seconds)
 
 static void test_sleep(enum caller who, void *arg)
 {
-    (void)arg;
     ok_abt(ABTX_self_sleep(0));
     ok_abt(ABTX_self_sleep(-1));
     ok_abt(ABTX_self_sleep(INT64_MIN));
@@ -36,13 +35,11 @@ static atomic_int signals;
 
 static void on_signal(int sig)
 {
-    (void)sig;
     atomic_fetch_add(&signals, 1);
 }
 
 static void test_signals(enum caller who, void *arg)
 {
-    (void)arg;
     sleep_for(who, 0.05);
 }
 

@@ -108,7 +108,6 @@ static void *by_external(void *arg)
 /* Units made on one stream and freed on another, on and on: the stacks come back. */
 static void make_some(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < UNITS; i++)
         must(ABT_thread_create(pool, use_stack, (void *)(uintptr_t)100000, attr, &units[i]));
 }

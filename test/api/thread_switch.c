@@ -55,7 +55,6 @@ static void yield_from(enum caller who, void *arg)
 {
     int code = ABT_thread_yield();
 
-    (void)arg;
     if (is_left_out(is_ult(who)))
         return;
     is_int(code, ver20 ? code_for_ult(who, ABT_SUCCESS) : ABT_SUCCESS, "yield");
@@ -147,7 +146,6 @@ static void yield_to_from(enum caller who, void *arg)
     ABT_thread thread = ult_in(parked, do_nothing, NULL), task, popped;
     bool is_silent = !is_ult(who);
 
-    (void)arg;
     must(ABT_task_create(parked, do_nothing, NULL, &task));
     is_int(ABT_thread_yield_to(ABT_THREAD_NULL), is_silent ? ABT_SUCCESS : ABT_ERR_INV_THREAD, "a null target");
     is_int(ABT_thread_yield_to(ABT_TASK_NULL), is_silent ? ABT_SUCCESS : ABT_ERR_INV_THREAD, "the other null handle");
@@ -305,7 +303,6 @@ static void test_queries(enum caller who, void *arg)
     void (*func)(void *) = NULL;
     int id = -1, expected = -2;
 
-    (void)who;
     ok_abt(ABT_thread_get_last_xstream(a, &xstream));
     is_ptr(xstream, ABT_XSTREAM_NULL, "it has not run");
     ok_abt(ABT_thread_get_last_pool(a, &parked));
@@ -360,7 +357,6 @@ static void test_thread_self(enum caller who, void *arg)
     ABT_unit_id id = 99, expected = 98;
     int code = code_for_es(who, who == TASKLET && !ver20 ? ABT_ERR_INV_THREAD : ABT_SUCCESS);
 
-    (void)arg;
     if (is_left_out(code == ABT_SUCCESS))
         return;
     is_int(ABT_thread_self(&thread), code, "own handle");

@@ -429,7 +429,6 @@ static double cpu_of_kept(void *arg, long ms)
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
     ABT_xstream es[2];
 
-    (void)arg;
     wait_init(&w, COND, ms);
     for (int i = 0; i < 2; i++)
         must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es[i]));

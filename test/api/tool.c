@@ -243,7 +243,6 @@ static void test_unnamed(void)
 
 static void exit_early(void *arg)
 {
-    (void)arg;
     ABT_self_exit();
 }
 

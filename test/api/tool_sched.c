@@ -13,7 +13,6 @@ static void *join_and_free_native(void *arg)
 /* Keeps a stream from ending before the primary ULT waits for it. */
 static void outlast(void *arg)
 {
-    (void)arg;
     while (state_of(primary_ult) != ABT_THREAD_STATE_BLOCKED)
         nap_ms(0.02);
 }
@@ -68,7 +67,6 @@ static void test_xstream(void)
 
 static void exit_xstream(void *arg)
 {
-    (void)arg;
     ABT_xstream_exit();
 }
 

@@ -29,7 +29,6 @@ static void test_yield(void)
 
 static void yield_as_tasklet(void *arg)
 {
-    (void)arg;
     if (!ver20)
         must(ABT_thread_yield());
 }
@@ -285,14 +284,12 @@ static ABT_rwlock rwlock;
 
 static void wait_mutex(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_mutex_unlock(mutex));
 }
 
 static void wait_cond(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_cond_wait(cond, mutex));
     must(ABT_mutex_unlock(mutex));
@@ -300,25 +297,21 @@ static void wait_cond(void *arg)
 
 static void wait_eventual(void *arg)
 {
-    (void)arg;
     must(ABT_eventual_wait(eventual, NULL));
 }
 
 static void wait_future(void *arg)
 {
-    (void)arg;
     must(ABT_future_wait(future));
 }
 
 static void wait_barrier(void *arg)
 {
-    (void)arg;
     must(ABT_barrier_wait(barrier));
 }
 
 static void wait_rwlock(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_rdlock(rwlock));
     must(ABT_rwlock_unlock(rwlock));
 }
@@ -353,31 +346,26 @@ static void test_wait(const char *what, void (*func)(void *), void *arg, void (*
 
 static void release_mutex(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_unlock(mutex));
 }
 
 static void release_cond(void *arg)
 {
-    (void)arg;
     must(ABT_cond_signal(cond));
 }
 
 static void release_eventual(void *arg)
 {
-    (void)arg;
     must(ABT_eventual_set(eventual, NULL, 0));
 }
 
 static void release_future(void *arg)
 {
-    (void)arg;
     must(ABT_future_set(future, NULL));
 }
 
 static void release_rwlock(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_unlock(rwlock));
 }
 
@@ -443,7 +431,6 @@ enum { WAIT_MS = 300 };
 
 static void timedwait_cond(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     if (ABT_cond_timedwait(cond, mutex, in_ms(WAIT_MS)) != ABT_ERR_COND_TIMEDOUT)
         fail("timed out");
@@ -452,14 +439,12 @@ static void timedwait_cond(void *arg)
 
 static void timedwait_eventual(void *arg)
 {
-    (void)arg;
     if (ABT_eventual_timedwait(eventual, NULL, in_ms(WAIT_MS)) != ABT_ERR_COND_TIMEDOUT)
         fail("timed out");
 }
 
 static void sleep_ms(void *arg)
 {
-    (void)arg;
     must(ABTX_self_sleep(1000000));
 }
 

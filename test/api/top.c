@@ -160,7 +160,6 @@ static void test_many(void)
 
 static void yield_twice(void *arg)
 {
-    (void)arg;
     ABT_self_yield();
     ABT_self_yield();
 }
@@ -172,7 +171,6 @@ static void *ask_again_and_again(void *arg)
 {
     int fd = connected();
 
-    (void)arg;
     while (!atomic_load(&busy_ends)) {
         if (ask(fd))
             atomic_fetch_add(&answers, 1);
@@ -269,7 +267,6 @@ static void test_fork(void)
 
 static int init_and_finalize(void *arg)
 {
-    (void)arg;
     must(setenv("XDG_RUNTIME_DIR", "/nonexistent", 1));
     begin();
     must(ABT_finalize());

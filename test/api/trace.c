@@ -24,7 +24,6 @@ void trace_locks(void *arg);
 
 void trace_yields(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < YIELDS; i++)
         must(ABT_self_yield());
 }
@@ -36,7 +35,6 @@ void trace_waits(void *eventual)
 
 void trace_locks(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_self_yield());
     must(ABT_mutex_unlock(mutex));

@@ -317,8 +317,6 @@ static inline void set_pop_wait(ABT_pool_def *def, ABT_unit (*p_pop_wait)(ABT_po
 #else
 static inline void set_pop_wait(ABT_pool_def *def, ABT_unit (*p_pop_wait)(ABT_pool, double))
 {
-    (void)def;
-    (void)p_pop_wait;
 }
 #endif
 

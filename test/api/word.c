@@ -50,8 +50,6 @@ static void check_codes(enum caller who, void *arg)
 {
     uint32_t word = 1;
 
-    (void)who;
-    (void)arg;
     ok_abt(ABTX_word_wait(&word, 0, 0, ABT_FALSE, NULL, NULL));
     ok_abt(ABTX_word_wait(&word, 2, 1000, ABT_TRUE, NULL, NULL));
     ok_abt(ABTX_word_wake(&word, 1));
@@ -69,7 +67,6 @@ static atomic_int others;
 
 static void run_once(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&others, 1);
 }
 
@@ -111,7 +108,6 @@ static ABT_bool look_and_change(void *arg)
 
 static ABT_bool look_for_nothing(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&looks, 1);
     return ABT_FALSE;
 }

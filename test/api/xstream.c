@@ -35,7 +35,6 @@ static void test_life(enum caller who, void *arg)
     atomic_int counter = 0;
     int before = num_xstreams();
 
-    (void)arg;
     ok_abt(ABT_xstream_create(ABT_SCHED_NULL, &xstream));
     ok(xstream && xstream != ABT_XSTREAM_NULL, "an ES made by a %s", caller_names[who]);
     is_int(num_xstreams(), before + 1, "one more");
@@ -162,7 +161,6 @@ static void test_life_errors(enum caller who, void *arg)
     ABT_thread thread;
     atomic_int counter = 0;
 
-    (void)who;
     for (int i = 0; i < 2; i++) {
         xstream = nulls[i];
         ok_err(ABT_xstream_free(&xstream), ABT_ERR_INV_XSTREAM);
@@ -237,7 +235,6 @@ static void test_ranks(enum caller who, void *arg)
     int base = num_xstreams(), rank = base;
     ABT_xstream a = new_xstream(), b = new_xstream(), c = ABT_XSTREAM_NULL, d = UNTOUCHED(ABT_xstream);
 
-    (void)who;
     is_int(rank_of(a), rank, "the smallest unused rank");
     is_int(rank_of(b), rank + 1, "and the next");
     ok_abt(ABT_xstream_create_with_rank(ABT_SCHED_NULL, rank + 100, &c));
@@ -313,7 +310,6 @@ static atomic_int exit_runs, exit_returns;
 
 static void exit_run(ABT_sched sched)
 {
-    (void)sched;
     count_up(&exit_runs);
     ABT_xstream_exit();
     count_up(&exit_returns);
@@ -363,7 +359,6 @@ static void test_cancel(void)
 
 static void exit_errors(enum caller who, void *arg)
 {
-    (void)arg;
     if (who != SECONDARY_ULT)
         ok_err(ABT_xstream_exit(), ABT_ERR_INV_XSTREAM);
 }
@@ -415,7 +410,6 @@ static void test_queries(enum caller who, void *arg)
     ABT_bool flag = ABT_FALSE;
     int n = 0;
 
-    (void)who;
     ok_abt(ABT_xstream_is_primary(primary, &flag));
     is_int(flag, ABT_TRUE, "the primary one is primary");
     ok_abt(ABT_xstream_is_primary(xstream, &flag));
@@ -451,7 +445,6 @@ struct schedule {
 
 static void yield_once(void *arg)
 {
-    (void)arg;
     ABT_self_yield();
 }
 

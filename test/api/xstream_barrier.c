@@ -5,8 +5,6 @@ static void check_codes(enum caller who, void *arg)
 {
     ABT_xstream_barrier barrier = UNTOUCHED(ABT_xstream_barrier);
 
-    (void)who;
-    (void)arg;
     if (!ABT_NULL) {
         ok_err(ABT_xstream_barrier_create(0, &barrier), ABT_ERR_INV_ARG);
         is_ptr(barrier, ver20 ? UNTOUCHED(ABT_xstream_barrier) : ABT_XSTREAM_BARRIER_NULL, "after an error");

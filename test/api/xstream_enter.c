@@ -10,7 +10,6 @@ static atomic_int ran;
 
 static void run_once(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&ran, 1);
 }
 
@@ -108,7 +107,6 @@ static void *enter_first(void *unused)
     ABT_xstream xstream = ABT_XSTREAM_NULL, self = ABT_XSTREAM_NULL;
     ABT_bool is_primary = ABT_TRUE;
 
-    (void)unused;
     ok_abt(ABTX_xstream_enter(ABT_SCHED_NULL, &xstream));
     must(ABT_xstream_self(&self));
     is_ptr(xstream, self, "the thread is the stream");
@@ -133,7 +131,6 @@ static void *init_inside(void *unused)
 {
     ABT_xstream xstream;
 
-    (void)unused;
     must(ABTX_xstream_enter(ABT_SCHED_NULL, &xstream));
     live_as_ult();
     ok_abt(ABT_init(0, NULL));
@@ -241,7 +238,6 @@ static void *end_inside(void *unused)
 {
     ABT_xstream xstream;
 
-    (void)unused;
     must(ABTX_xstream_enter(ABT_SCHED_NULL, &xstream));
     must(ABT_thread_create(own_pool(), yield_some, NULL, ABT_THREAD_ATTR_NULL, NULL));
     return NULL;
@@ -270,7 +266,6 @@ static void *check_codes(void *unused)
 {
     ABT_xstream xstream, other;
 
-    (void)unused;
     if (ABT_NULL)
         return NULL;
     ok_err(ABTX_xstream_enter(ABT_SCHED_NULL, NULL), ABT_ERR_INV_ARG);
@@ -298,7 +293,6 @@ static void *enter_often(void *unused)
     ABT_xstream xstream;
     double best = 1e9;
 
-    (void)unused;
     for (int round = 0; round < 10; round++) {
         double since = now();
         for (int i = 0; i < TIMES / 10; i++) {

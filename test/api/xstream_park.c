@@ -24,7 +24,6 @@ static struct plan *next_plan;
 
 static int plan_init(ABT_sched sched, ABT_sched_config config)
 {
-    (void)config;
     return ABT_sched_set_data(sched, next_plan);
 }
 
@@ -208,7 +207,6 @@ static struct trap {
 
 static void until_other_ran(void *arg)
 {
-    (void)arg;
     wait_for(atomic_load(&trap.ran) == 1);
 }
 
@@ -310,7 +308,6 @@ static void test_requests(void)
 
 static void stacks_were_printed(ABT_bool timed_out, void *arg)
 {
-    (void)timed_out;
     atomic_store((atomic_bool *)arg, true);
 }
 
@@ -439,7 +436,6 @@ ABTX_TASK(int, fork_until_taken, (int, unused))
 {
     int rank = 0;
 
-    (void)unused;
     for (int i = 0; i < 20000 && rank == 0; i++) {
         ABTX_FORK(task_rank, task, 0);
         nap_ms(1);
@@ -467,7 +463,6 @@ static void test_callers(enum caller who, void *arg)
 {
     int code = code_for_ult(who, ABT_ERR_INV_THREAD);
 
-    (void)arg;
     if (is_left_out(false))
         return;
     ok_err(ABTX_xstream_park_until(0, NULL, 0), code);
@@ -481,7 +476,6 @@ static void wrong_run(ABT_sched sched)
     static bool done;
     ABT_pool pools[2] = {ABT_POOL_NULL, NULL};
 
-    (void)sched;
     if (done) /* a run function that returns is called again until its stream is joined */
         return;
     done = true;

@@ -11,7 +11,6 @@ static struct log *next_log;
 
 static int log_init(ABT_sched sched, ABT_sched_config config)
 {
-    (void)config;
     count_up(&next_log->inits);
     return ABT_sched_set_data(sched, next_log);
 }
@@ -392,7 +391,6 @@ static void test_terminated(enum caller who, void *arg)
     ABT_sched sched = user_sched(pool, &logs[0], ABT_FALSE), mine;
     ABT_xstream xstream;
 
-    (void)arg;
     must(ABT_xstream_create(sched, &xstream));
     must(ABT_xstream_join(xstream));
     if (!is_ult(who)) {
@@ -474,7 +472,6 @@ static atomic_int code_of_join;
 
 static void join_own_run(ABT_sched sched)
 {
-    (void)sched;
     atomic_store(&code_of_join, ABT_xstream_join(own_xstream()));
     must(ABT_xstream_cancel(own_xstream()));
 }

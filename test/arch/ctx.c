@@ -31,7 +31,6 @@ enum { HAS_TRACES = 0 };
 
 static int backtrace(void **frames, int size)
 {
-    (void)frames;
     return size;
 }
 #endif
@@ -176,7 +175,6 @@ enum { HAS_PRECISION = 0 };
 
 static void set_precision(bool full)
 {
-    (void)full;
 }
 
 #ifdef __powerpc64__
@@ -222,7 +220,6 @@ enum { HAS_FLUSH = 0 };
 
 static void set_flush(bool on)
 {
-    (void)on;
 }
 
 #endif
@@ -244,7 +241,6 @@ enum { NUM_FPU_MODES = 1 };
 
 static void set_fpu_mode(int mode)
 {
-    (void)mode;
 }
 
 #endif
@@ -379,7 +375,6 @@ static _Atomic(long) signals;
 
 static void on_signal(int number)
 {
-    (void)number;
     atomic_fetch_add(&signals, 1);
 }
 
@@ -578,7 +573,6 @@ static int nest(void)
 
 static void nested_jumps(void *arg)
 {
-    (void)arg;
     be_strange();
     abti_ctx_jump(main_ctx);
 }
@@ -698,7 +692,6 @@ static void scribble(void *arg)
 {
     volatile char bytes[512];
 
-    (void)arg;
     for (unsigned i = 0; i < sizeof(bytes); i++)
         bytes[i] = 0x33;
 }

@@ -41,7 +41,6 @@ static void other(void)
 
 static void in_place(void *arg)
 {
-    (void)arg;
     set_blocked(true);
 }
 

@@ -28,7 +28,6 @@ static void check(int code)
 
 static void nothing(void *arg)
 {
-    (void)arg;
 }
 
 /* All of these do about TIMES operations, in rounds of UNITS. */

@@ -74,7 +74,6 @@ static struct {
 
 static void locks(int me)
 {
-    (void)me;
     for (long n = run.each; n > 0; n--) {
         run.kind->lock();
         run.count++;
@@ -102,7 +101,6 @@ static void signals(int me)
 
 static void broadcasts(int me)
 {
-    (void)me;
     for (long n = run.each; n > 0; n--) {
         run.kind->lock();
         long mine = run.generation;

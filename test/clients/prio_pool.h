@@ -58,7 +58,6 @@ static inline int prio_init(ABT_pool pool, ABT_pool_config config)
 {
     struct prio_pool *prio = calloc(1, sizeof(*prio));
 
-    (void)config;
     pthread_mutex_init(&prio->lock, NULL);
     pthread_cond_init(&prio->filled, NULL);
     for (int i = 0; i < 2; i++)

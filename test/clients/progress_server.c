@@ -13,7 +13,6 @@ static atomic_int callers, wrong;
 
 static void call_many(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < CALLS; i++) {
         int first = i % PROVIDERS, depth = 1 + i % DEPTH;
         struct rpc rpc = call(first, depth, false);
@@ -167,9 +166,6 @@ static void on_event(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT
 {
     int depth = 0;
 
-    (void)thread;
-    (void)xstream;
-    (void)arg;
     if (event == ABT_TOOL_EVENT_THREAD_CREATE)
         atomic_fetch_add(&created, 1);
     if (event == ABT_TOOL_EVENT_THREAD_RUN)

@@ -160,7 +160,6 @@ static inline void progress(void *arg)
 {
     struct rpc *rpc;
 
-    (void)arg;
     do {
         atomic_store(&server.progress_native, pthread_self());
         rpc = net_receive(0);

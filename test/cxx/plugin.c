@@ -39,7 +39,6 @@ static void load_some_other(void)
 
 static void yields(void *unused)
 {
-    (void)unused;
     for (int i = 0; i < MANY_YIELDS; i++)
         ABT_thread_yield();
 }

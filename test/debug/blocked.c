@@ -136,7 +136,6 @@ static void make_in_place(void)
 
 static void returns(void *arg)
 {
-    (void)arg;
     __atomic_fetch_add(&returned, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -4,8 +4,6 @@
 
 static int failing_init(ABT_pool pool, ABT_pool_config config)
 {
-    (void)pool;
-    (void)config;
     return CALLBACK_CODE;
 }
 
@@ -32,13 +30,11 @@ static void teardown(void)
 
 static void print_thread(void *arg, ABT_thread thread)
 {
-    (void)thread;
     count_up(arg);
 }
 
 static void print_unit(void *arg, ABT_unit unit)
 {
-    (void)unit;
     count_up(arg);
 }
 

@@ -4,8 +4,6 @@
 
 static int failing_init(ABT_sched sched, ABT_sched_config config)
 {
-    (void)sched;
-    (void)config;
     return CALLBACK_CODE;
 }
 

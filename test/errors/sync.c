@@ -222,7 +222,6 @@ PROVOKE(ABT_cond_wait, ABT_SUCCESS, TASKLETS | API2 | ALWAYS, "by a tasklet")
     ABT_thread signaller;
     int code;
 
-    (void)a;
     must(ABT_mutex_lock(mutex));
     signaller = ult_in(world.worker_pool, signal_until, &woken);
     code = ABT_cond_wait(cond, mutex);

@@ -4,8 +4,6 @@
 
 static void called_back(ABT_thread thread, void *arg)
 {
-    (void)thread;
-    (void)arg;
 }
 
 /* --- To a stream --- */

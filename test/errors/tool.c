@@ -4,11 +4,6 @@
 
 static void called_back(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT_tool_context context, void *arg)
 {
-    (void)thread;
-    (void)xstream;
-    (void)event;
-    (void)context;
-    (void)arg;
 }
 
 RETURNS(ABT_tool_register_thread_callback, ABT_ERR_FEATURE_NA, ANYTIME | IF_NO_TOOL | ALWAYS, "no tool interface",
@@ -33,8 +28,6 @@ static void query_in_callback(ABT_thread thread, ABT_xstream xstream, uint64_t e
 {
     struct query *query = arg;
 
-    (void)thread;
-    (void)xstream;
     query->code = ABT_tool_query_thread(context, event, query->kind, query->val);
 }
 

@@ -70,7 +70,6 @@ static inline void calling_run(ABT_sched sched)
 
 static inline ABT_pool no_pool(ABT_sched sched)
 {
-    (void)sched;
     return ABT_POOL_NULL;
 }
 
@@ -87,14 +86,11 @@ static inline ABT_sched new_calling_sched(int num_pools, ABT_pool *pools)
 
 static inline int failing_remove(ABT_pool pool, ABT_unit unit)
 {
-    (void)pool;
-    (void)unit;
     return CALLBACK_CODE;
 }
 
 static inline ABT_unit old_pop_at_once(ABT_pool pool, double secs)
 {
-    (void)secs;
     return old_pop(pool);
 }
 

@@ -39,7 +39,6 @@ static void *serve(void *unused)
     ABT_sched sched;
     ABT_xstream own;
 
-    (void)unused;
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[0]));
     must(ABT_sched_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABTX_xstream_enter(sched, &own));
@@ -67,7 +66,6 @@ static void *enter(void *arg)
 
 static void sleep_long(void *arg)
 {
-    (void)arg;
     must(ABTX_self_sleep(INT64_C(1000000000000)));
 }
 

@@ -11,14 +11,12 @@ static atomic_int left, ran;
 
 static void count_run(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&ran, 1);
 }
 
 static ABT_bool give(void *arg, struct abtx_work *work)
 {
     int some = atomic_load(&left);
-    (void)arg;
 
     while (some > 0 && !atomic_compare_exchange_weak(&left, &some, some - 1))
         ;
@@ -100,7 +98,6 @@ ABTX_TASK(int, wait_for_thief, (int, unused))
 {
     atomic_int has_run = 0;
 
-    (void)unused;
     ABTX_FORK(note_run, task, &has_run);
     wait_for(has_run == 1);
     return ABTX_JOIN(note_run, task);

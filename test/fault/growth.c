@@ -102,21 +102,17 @@ static void free_unit(ABT_unit *unit)
 
 static int init_units(ABT_pool pool, ABT_pool_config config)
 {
-    (void)pool;
-    (void)config;
     num_made = num_freed = next_out = 0;
     return ABT_SUCCESS;
 }
 
 static size_t num_units(ABT_pool pool)
 {
-    (void)pool;
     return (size_t)(num_made - next_out);
 }
 
 static ABT_unit pop_unit(ABT_pool pool)
 {
-    (void)pool;
     return next_out < num_made ? (ABT_unit)&made[next_out++] : ABT_UNIT_NULL;
 }
 
@@ -181,8 +177,6 @@ static atomic_int moved;
 
 static void count_move(ABT_thread thread, void *arg)
 {
-    (void)thread;
-    (void)arg;
     count_up(&moved);
 }
 

@@ -31,22 +31,17 @@ static atomic_int started, ended, waited, polled;
 
 static int start(void *arg, void **data)
 {
-    (void)arg;
-    (void)data;
     count_up(&started);
     return ABT_SUCCESS;
 }
 
 static void end_driver(void *data)
 {
-    (void)data;
     count_up(&ended);
 }
 
 static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
 {
-    (void)data;
-    (void)about_to_sleep;
     count_up(&polled);
     return ABT_FALSE;
 }
@@ -55,8 +50,6 @@ static void wait_in(void *data, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
 
-    (void)data;
-    (void)deadline;
     count_up(&waited);
     poll(&pollfd, 1, 1);
 }
@@ -335,7 +328,6 @@ static void region(void)
 
 static void yield_and_region(void *arg)
 {
-    (void)arg;
     must(ABT_self_yield()); /* it has a stack now */
     region();
 }

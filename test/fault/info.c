@@ -75,7 +75,6 @@ static atomic_int dumps;
 
 static void dumped(ABT_bool timed_out, void *arg)
 {
-    (void)arg;
     expect(!timed_out, "all streams have halted");
     count_up(&dumps);
 }

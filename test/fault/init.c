@@ -77,7 +77,6 @@ static atomic_int ended;
 
 static void yield_and_count(void *arg)
 {
-    (void)arg;
     ABT_self_yield();
     ABT_self_yield();
     count_up(&ended);

@@ -287,7 +287,6 @@ static int own_code;
 
 static void set_own(void *arg)
 {
-    (void)arg;
     for (keys_set = 0; keys_set < NUM_KEYS && own_code == ABT_SUCCESS; keys_set += own_code == ABT_SUCCESS)
         own_code = ABT_self_set_specific(keys[keys_set], &destroyed);
     for (int i = 0; i < NUM_KEYS; i++) {

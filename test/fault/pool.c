@@ -51,7 +51,6 @@ static int frees;
 
 static int init_with_memory(ABT_pool newpool, ABT_pool_config config)
 {
-    (void)config;
     must(ABT_pool_set_data(newpool, &list));
     from_init = malloc(100);
     if (from_init)
@@ -62,7 +61,6 @@ static int init_with_memory(ABT_pool newpool, ABT_pool_config config)
 
 static void free_memory(ABT_pool oldpool)
 {
-    (void)oldpool;
     frees++;
     free(from_init);
 }
@@ -283,7 +281,6 @@ static void associate_self_back(void)
 /* Scheduling with a change of the pool: a unit that yields comes back into it. */
 static void yield_once(void *arg)
 {
-    (void)arg;
     ABT_self_yield();
 }
 

@@ -82,7 +82,6 @@ static int init_with_memory(ABT_sched newsched, ABT_sched_config config)
 {
     void *memory = malloc(100);
 
-    (void)config;
     must(ABT_sched_set_data(newsched, memory));
     if (memory)
         return ABT_SUCCESS;

@@ -112,7 +112,6 @@ static atomic_int laps;
 
 static void relieve(void *arg)
 {
-    (void)arg;
     started = true;
     while (!short_of_memory)
         ABT_self_yield();
@@ -168,7 +167,6 @@ static atomic_bool stop;
 
 static void yield_until_stop(void *arg)
 {
-    (void)arg;
     while (!stop)
         ABT_self_yield();
 }
@@ -179,7 +177,6 @@ static void test_others(int what, int unused)
     ABT_pool pools[2] = {new_pool(ABT_POOL_FIFO, ABT_TRUE), new_pool(ABT_POOL_FIFO, ABT_TRUE)};
     ABT_thread busy = ABT_THREAD_NULL, first = ult_in(pool_of(other), do_nothing, NULL);
 
-    (void)unused;
     stop = false;
     must(ABT_thread_free(&first)); /* the only chunk of stacks is this stream's now */
     if (what == BUSY)
@@ -225,8 +222,6 @@ static void test_joins(int unused, int unused2)
 {
     pthread_t native;
 
-    (void)unused;
-    (void)unused2;
     es = probed_xstream();
     make_ults();
     must(pthread_create(&native, NULL, disarm_native, NULL));
@@ -270,8 +265,6 @@ static void test_requests(int unused, int unused2)
     ABT_xstream other = new_xstream();
     ABT_thread first = ult_in(pool_of(other), do_nothing, NULL);
 
-    (void)unused;
-    (void)unused2;
     must(ABT_thread_free(&first));
     es = probed_xstream();
     make_ults();
@@ -296,8 +289,6 @@ static void test_cancel(int unused, int unused2)
 {
     bool can_cancel = true;
 
-    (void)unused;
-    (void)unused2;
     es = probed_xstream();
     make_ults();
     fault_arm(1, FAULT_FROM);
@@ -369,7 +360,6 @@ static int revive_to_target(void)
 
 static void exit_to_target(void *arg)
 {
-    (void)arg;
     ABT_self_exit_to(target);
 }
 
@@ -395,7 +385,6 @@ static const struct {
 
 static void test_switch(int which, int unused)
 {
-    (void)unused;
     target_runs = 0;
     target = ult_in(own_pool(), count_up, &target_runs);
     must(ABT_pool_pop_thread(own_pool(), &target));

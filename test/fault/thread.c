@@ -152,8 +152,6 @@ static int create_to_with_attr(void)
 
 static void count_move(ABT_thread moved, void *arg)
 {
-    (void)moved;
-    (void)arg;
 }
 
 static void begin_callback(void)

@@ -8,15 +8,12 @@ static void count_event(ABT_thread thread, ABT_xstream xstream, uint64_t event, 
 {
     ABT_exec_entity_type type;
 
-    (void)thread;
-    (void)xstream;
     must(ABT_tool_query_thread(context, event, ABT_TOOL_QUERY_KIND_CALLER_TYPE, &type));
     count_up(arg);
 }
 
 static void yield_once(void *arg)
 {
-    (void)arg;
     ABT_self_yield();
 }
 

@@ -319,7 +319,6 @@ static int entered_code;
 
 static void *enter_again(void *unused)
 {
-    (void)unused;
     for (int now; (now = atomic_load(&turn)) != 3;) {
         if (now != 1) {
             sched_yield();

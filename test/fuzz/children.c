@@ -132,7 +132,6 @@ static void joiner_live(struct actor *actor, void *arg)
     struct joined *joined = arg;
     ABT_thread_state state;
 
-    (void)actor;
     must(ABT_thread_join(joined->thread));
     must(ABT_thread_get_state(joined->thread, &state));
     expect(state == ABT_THREAD_STATE_TERMINATED);

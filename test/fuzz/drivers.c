@@ -54,7 +54,6 @@ static void driver_end(void *data)
 
 static ABT_bool driver_poll(void *data, ABT_bool about_to_sleep)
 {
-    (void)about_to_sleep;
     called_note(data);
     return ABT_FALSE;
 }

@@ -7,7 +7,6 @@
 
 static void native_live(struct actor *actor, void *arg)
 {
-    (void)arg;
     steps_take(actor, 1 + (int)dice(actor, 3));
 }
 
@@ -46,7 +45,6 @@ static void entered_live(struct actor *actor, void *arg)
     ABT_pool own = ABT_POOL_NULL;
     long thread = syscall(SYS_gettid); /* pthread_self is const to compilers: they call it once */
 
-    (void)arg;
     if (chance(actor, 2))
         sched = entered_sched(actor, &own);
     must(ABTX_xstream_enter(sched, &stream));

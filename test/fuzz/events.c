@@ -121,7 +121,6 @@ static void future_filled(void **values)
 
 static void filler_live(struct actor *actor, void *arg)
 {
-    (void)actor;
     must(ABT_future_set(*(ABT_future *)arg, arg));
 }
 

@@ -66,7 +66,6 @@ struct move {
 
 static void move_noted(ABT_thread thread, void *arg)
 {
-    (void)thread;
     atomic_fetch_add((atomic_int *)arg, 1);
 }
 

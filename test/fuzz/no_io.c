@@ -4,7 +4,6 @@
 
 bool io_begin(struct rng *rng)
 {
-    (void)rng;
     return false;
 }
 

@@ -28,7 +28,6 @@ static int user_init(ABT_pool pool, ABT_pool_config config)
 {
     struct user_pool *user = calloc(1, sizeof(*user));
 
-    (void)config;
     if (!user)
         return ABT_ERR_MEM;
     pthread_mutex_init(&user->lock, NULL);
@@ -64,7 +63,6 @@ static ABT_unit unit_create_old(ABT_thread thread)
 
 static ABT_unit unit_create(ABT_pool pool, ABT_thread thread)
 {
-    (void)pool;
     return unit_create_old(thread);
 }
 
@@ -81,7 +79,6 @@ static void unit_free_old(ABT_unit *handle)
 
 static void unit_free(ABT_pool pool, ABT_unit unit)
 {
-    (void)pool;
     unit_free_old(&unit);
 }
 
@@ -102,7 +99,6 @@ static void user_push_old(ABT_pool pool, ABT_unit handle)
 
 static void user_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 {
-    (void)context;
     user_push_old(pool, unit);
 }
 
@@ -132,7 +128,6 @@ static ABT_thread user_pop(ABT_pool pool, ABT_pool_context context)
 {
     ABT_unit unit = user_pop_old(pool);
 
-    (void)context;
     return unit == ABT_UNIT_NULL ? ABT_THREAD_NULL : ((struct user_unit *)unit)->thread;
 }
 

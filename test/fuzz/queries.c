@@ -16,7 +16,6 @@ static void print_take(struct actor *actor)
 
 static void stacks_take(struct actor *actor)
 {
-    (void)actor;
     must(ABT_info_trigger_print_all_thread_stacks(nowhere, 0.01, NULL, NULL));
 }
 
@@ -25,7 +24,6 @@ static void sizes_take(struct actor *actor)
     size_t size, total;
     int num;
 
-    (void)actor;
     for (int i = 0; i < world.num_pools; i++) {
         must(ABT_pool_get_size(world.pools[i], &size));
         must(ABT_pool_get_total_size(world.pools[i], &total));
@@ -44,7 +42,6 @@ static void stack_take(struct actor *actor)
     void *stack, *here = &self;
     size_t size;
 
-    (void)actor;
     must(ABT_self_get_thread(&self));
     must(ABT_thread_get_attr(self, &attr));
     must(ABT_thread_attr_get_stack(attr, &stack, &size));

@@ -8,7 +8,6 @@ static int loop_init(ABT_sched sched, ABT_sched_config config)
 {
     struct rng *rng = calloc(1, sizeof(*rng));
 
-    (void)config;
     return rng ? ABT_sched_set_data(sched, rng) : ABT_ERR_MEM;
 }
 
@@ -130,7 +129,6 @@ static void replace_live(struct actor *actor, void *arg)
     struct replacement *replacement = arg;
     ABT_xstream self;
 
-    (void)actor;
     must(ABT_self_get_xstream(&self));
     must(ABT_xstream_set_main_sched(self, replacement->sched));
 }

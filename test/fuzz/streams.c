@@ -22,7 +22,6 @@ static void stream_join(struct actor *actor, ABT_xstream stream)
 
 static void exit_live(struct actor *actor, void *arg)
 {
-    (void)arg;
     relax(actor);
     must(ABT_xstream_exit());
     fuzz_fail("ABT_xstream_exit returns");

@@ -86,7 +86,6 @@ static void hop_exit_live(struct actor *actor, void *arg)
     struct hop *hop = arg;
     ABT_thread target;
 
-    (void)actor;
     must(ABT_pool_pop_thread(hop->hidden, &target));
     heading_begin(&hop->heading);
     must(ABT_self_exit_to(target));
@@ -124,7 +123,6 @@ static void sleeper_live(struct actor *actor, void *arg)
 {
     struct sleeper *sleeper = arg;
 
-    (void)actor;
     for (unsigned i = 0; i < sleeper->rounds; i++) {
         must(ABT_eventual_set(sleeper->soon, NULL, 0));
         must(ABT_self_suspend());
@@ -185,7 +183,6 @@ static void player_live(struct actor *actor, void *arg)
 {
     struct player *player = arg;
 
-    (void)actor;
     must(ABT_self_get_thread(&player->self));
     must(ABT_eventual_set(player->ready, NULL, 0));
     must(ABT_self_suspend());

@@ -100,7 +100,6 @@ static void *watch_main(void *arg)
     static const struct timespec nap = {.tv_nsec = 100000000};
     long before = -1;
 
-    (void)arg;
     for (int idle = 0; idle * 0.1 < patience(); idle++) {
         long now = atomic_load(&steps_ended);
         if (now != before)

@@ -10,7 +10,6 @@ struct turns {
 
 static ABT_bool look_for_nothing(void *arg)
 {
-    (void)arg;
     return ABT_FALSE;
 }
 

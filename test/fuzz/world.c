@@ -196,7 +196,6 @@ static void objects_free(void)
 
 static void nothing_main(void *arg)
 {
-    (void)arg;
 }
 
 /*

@@ -62,7 +62,6 @@ static void push_user(abti_pool *p, abti_unit *unit, ABT_pool_context context)
 
 static size_t size_of_user(abti_pool *p)
 {
-    (void)p;
     return (size_t)atomic_load_explicit(&user_size, memory_order_acquire);
 }
 

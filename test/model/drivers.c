@@ -51,7 +51,6 @@ static void end(void *data)
 static ABT_bool poll_of_driver(void *data, ABT_bool about_to_sleep)
 {
     struct used *mine = data;
-    (void)about_to_sleep;
     model_assert(mine->there == 3);
     atomic_fetch_add_explicit(&mine->calls, 1, memory_order_relaxed);
     return ABT_FALSE;
@@ -60,7 +59,6 @@ static ABT_bool poll_of_driver(void *data, ABT_bool about_to_sleep)
 static void wait_driver(void *data, int fd, int64_t deadline)
 {
     struct used *mine = data;
-    (void)deadline;
     model_assert(mine->there == 3);
     abti_wakefd_wait(&(struct abti_wakefd){fd, fd}, -1);
     model_assert(mine->there == 3);

@@ -41,7 +41,6 @@ static void reset(void)
 
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
 {
-    (void)task;
     abti_deque_publish(deque(), (uint32_t)(here - deque()->entries) + 1);
     return here + 1;
 }

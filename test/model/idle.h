@@ -95,7 +95,6 @@ uint64_t abti_wakefd_drain(struct abti_wakefd *w)
 void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds)
 {
     _Atomic(uint32_t) *mine = &fds[w->wait_fd].signals;
-    (void)milliseconds;
     while (atomic_load_explicit(mine, memory_order_relaxed) == 0)
         abti_futex_wait((uint32_t *)mine, 0, ABTI_CLOCK_NEVER);
 }

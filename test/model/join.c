@@ -32,7 +32,6 @@ static void push(void *unit)
 
 int abti_yield_slow(abti_es *es, ABT_pool_context context)
 {
-    (void)context;
     if (es)
         return abti_leave_to(es, es->cur, NULL, push, es->cur);
     model_give_way();
@@ -41,14 +40,12 @@ int abti_yield_slow(abti_es *es, ABT_pool_context context)
 
 static void act(void *arg)
 {
-    (void)arg;
     effect++;
     model_unit_ends();
 }
 
 static void join(void *arg)
 {
-    (void)arg;
     abti_join(abti_es_self, target, NULL);
     model_assert(effect == 1);
     model_unit_ends();
@@ -56,7 +53,6 @@ static void join(void *arg)
 
 static void join_and_free(void *arg)
 {
-    (void)arg;
     abti_join(abti_es_self, target, &handle);
     model_assert(effect == 1 && handle == ABT_THREAD_NULL);
     model_unit_ends();
@@ -159,7 +155,6 @@ static abti_unit *first, *second, *third;
 
 static void suspend(void *arg)
 {
-    (void)arg;
     abti_suspend(abti_es_self, first);
     model_unit_ends();
 }

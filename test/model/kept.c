@@ -38,7 +38,6 @@ static const int num_members = MEMBERS;
 
 void abtomp_fail(const char *why)
 {
-    (void)why;
     __builtin_trap();
 }
 
@@ -51,7 +50,6 @@ void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex)
 
 void abtomp_mutex_wake(_Atomic(uint32_t) *mutex)
 {
-    (void)mutex;
 }
 
 static void before(void)
@@ -73,7 +71,6 @@ static void take(struct abtomp_task *task)
 
 static bool may_take(const struct abtomp_task *task, const void *arg)
 {
-    (void)arg;
     return task->priority == 7;
 }
 

@@ -42,7 +42,6 @@ static void use(void)
 
 static void use_twice(void *arg)
 {
-    (void)arg;
     use();
     use();
     model_unit_ends();

@@ -206,7 +206,6 @@ static abti_unit *take_only(abti_pool *pool, ABT_pool_context context)
 
 static bool is_only_empty(abti_pool *pool)
 {
-    (void)pool;
     return !atomic_load_explicit(&only, memory_order_relaxed);
 }
 

@@ -29,7 +29,6 @@ static _Atomic(struct object *) passed[OBJECTS];
 
 bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
 {
-    (void)huge;
     model_assert(mapped + size <= sizeof memory);
     *chunk = (struct abti_chunk){memory + mapped, size, ABTI_CHUNK_NORMAL};
     mapped += size;
@@ -38,12 +37,10 @@ bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
 
 void abti_chunk_unmap(const struct abti_chunk *chunk)
 {
-    (void)chunk;
 }
 
 size_t abti_chunk_size(size_t size, bool huge)
 {
-    (void)huge;
     return size;
 }
 

@@ -70,13 +70,11 @@ void abti_lookout_note(abti_pool *pool, struct abti_timers *timers)
 
 void abti_lookout_look(abti_pool *pool)
 {
-    (void)pool;
 }
 
 /* No thread has words of its own. */
 void *abti_thread_word(enum abti_thread_word which)
 {
-    (void)which;
     return NULL;
 }
 
@@ -175,7 +173,6 @@ int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(ui
 
 int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg)
 {
-    (void)entry;
     return abti_ctx_switch_after(save, model_start_context(top), after, arg);
 }
 
@@ -193,7 +190,6 @@ ABTI_NORETURN void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void 
 
 ABTI_NORETURN void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg)
 {
-    (void)entry;
     model_arrival[model_self()].after = after;
     model_arrival[model_self()].arg = arg;
     model_go(model_start_context(top));
@@ -241,11 +237,9 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
 
 void abti_pool_count_entered_shared(abti_pool *pool)
 {
-    (void)pool;
 }
 void abti_pool_count_left_shared(abti_pool *pool)
 {
-    (void)pool;
 }
 #endif
 

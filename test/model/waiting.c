@@ -77,7 +77,6 @@ static __attribute__((noinline)) void wait_for_any(uint64_t deadline_ns)
 
 static void wait_for_ever(void *arg)
 {
-    (void)arg;
     wait_for_any(ABTI_CLOCK_NEVER);
     model_assert(in_time);
     write_over();
@@ -86,7 +85,6 @@ static void wait_for_ever(void *arg)
 
 static void wait_with_deadline(void *arg)
 {
-    (void)arg;
     wait_for_any(DEADLINE_NS * (1 + model_choose(4)));
     write_over();
     model_unit_ends();
@@ -100,7 +98,6 @@ static __attribute__((noinline)) void wait_for_one(void)
 
 static void wait_for_first(void *arg)
 {
-    (void)arg;
     wait_for_one();
     write_over();
     eventuals[0] = (struct ABT_eventual_opaque){0}; /* its memory may have gone */
@@ -191,7 +188,6 @@ static void two_threads(int index)
 
 static void wait_for_cancel(void *arg)
 {
-    (void)arg;
     wait_for_any(ABTI_CLOCK_NEVER);
 }
 

@@ -40,13 +40,11 @@ static _Atomic(uint32_t) asked;
 
 static bool has_none(abti_es *es)
 {
-    (void)es;
     return false;
 }
 
 static bool has_dock(abti_es *es)
 {
-    (void)es;
     return true;
 }
 
@@ -65,13 +63,11 @@ static void sleep_in(struct abti_sleeper *sleeper, const _Atomic(uint32_t) *at, 
 
 static void sleep_first(abti_es *es, const _Atomic(uint32_t) *at, uint32_t value)
 {
-    (void)es;
     sleep_in(&sleepers[0], at, value);
 }
 
 static void sleep_second(abti_es *es, const _Atomic(uint32_t) *at, uint32_t value)
 {
-    (void)es;
     sleep_in(&sleepers[1], at, value);
 }
 
@@ -97,7 +93,6 @@ static __attribute__((noinline)) void wait_in_dock(int index)
 
 static void ult_waits(void *arg)
 {
-    (void)arg;
     wait_for_word();
     write_over();
     model_unit_ends();

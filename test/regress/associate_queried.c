@@ -12,7 +12,6 @@ static atomic_bool started, over;
 
 static void wander(void *arg)
 {
-    (void)arg;
     atomic_store(&started, true);
     for (int i = 0; i < CHANGES; i++)
         must(ABT_self_set_associated_pool(pools[i % 2]));

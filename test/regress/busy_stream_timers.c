@@ -23,7 +23,6 @@ static atomic_bool over, quit;
 /* Runs until the wait is over. */
 static void run_long(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&over)) {
         if (!computes)
             nap_ms(1);
@@ -74,7 +73,6 @@ struct waiter {
 
 static void tell_end(void *value)
 {
-    (void)value;
     atomic_store(&over, true);
 }
 
@@ -111,7 +109,6 @@ static void await_end(enum kind kind)
 
 static void run_short(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&quit))
         must(ABT_thread_yield());
 }

@@ -40,7 +40,6 @@ static const struct timespec *in_a_minute(void)
 
 static void keep_busy(void *unused)
 {
-    (void)unused;
     is_busy = 1;
     while (!busy_ends)
         ;
@@ -76,7 +75,6 @@ static void scribble(void *unused)
 {
     volatile char bytes[6000];
 
-    (void)unused;
     memset((void *)bytes, 0x5a, sizeof(bytes));
     ABT_thread_yield();
 }
@@ -95,7 +93,6 @@ static void guard(void *unused)
 {
     volatile char bytes[6000];
 
-    (void)unused;
     memset((void *)bytes, 0x3c, sizeof(bytes));
     while (!guard_ends)
         ABT_thread_yield();
@@ -207,7 +204,6 @@ WAIT(region, ABTX_blocking_begin(); usleep(1000); ABTX_blocking_end())
 /* A unit that the ULT resumes when it switches to it. */
 static void be_resumed(void *unused)
 {
-    (void)unused;
     ABT_self_suspend();
 }
 
@@ -436,7 +432,6 @@ static void put_off(void *arg)
 
 static void as_tasklet(void *unused)
 {
-    (void)unused;
     is_int(ABTX_self_put_off_cancel(ABT_TRUE, NULL), ABT_ERR_INV_THREAD, "a tasklet cannot be cancelled while it runs");
 }
 

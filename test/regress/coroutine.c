@@ -44,7 +44,6 @@ static void unit_main(void *arg)
 {
     volatile char eaten[EATEN];
 
-    (void)arg;
     for (int i = 0; i < EATEN; i += 256)
         eaten[i] = 1;
     if ((char *)eaten >= now_on - EATEN && (char *)eaten < now_on + COROUTINE)

@@ -151,7 +151,6 @@ static void coroutine(void)
 
 static void on_signal(int sig)
 {
-    (void)sig;
     use_library();
 }
 

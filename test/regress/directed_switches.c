@@ -55,7 +55,6 @@ static ABT_bool poll(void *data, ABT_bool about_to_sleep)
 
 static void dumped(ABT_bool timed_out, void *arg)
 {
-    (void)arg;
     if (timed_out == ABT_FALSE)
         atomic_fetch_add(&dumps, 1);
 }
@@ -86,7 +85,6 @@ static bool goes_on(void)
 
 static void other(void *arg)
 {
-    (void)arg;
     if (playing)
         intruders++;
 }
@@ -95,7 +93,6 @@ static void sleeper(void *arg)
 {
     int index;
 
-    (void)arg;
     if (ABTX_eventual_wait_any_until(1, &never, &index, (int64_t)((now() + 5e-3) * 1e9)) != ABT_ERR_COND_TIMEDOUT)
         bail_out("a sleeper was woken");
     other(NULL);
@@ -521,7 +518,6 @@ static void *enter(void *arg)
 {
     ABT_xstream self;
 
-    (void)arg;
     must(ABTX_xstream_enter(ABT_SCHED_NULL, &self));
     must(ABTX_driver_attach(driver, self));
     must(ABT_xstream_get_main_pools(self, 1, &pools[0]));
@@ -545,11 +541,6 @@ static void play_entered(void)
 
 static void watch(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT_tool_context context, void *arg)
 {
-    (void)thread;
-    (void)xstream;
-    (void)event;
-    (void)context;
-    (void)arg;
 }
 
 static void play_observed(ABT_xstream self)

@@ -12,7 +12,6 @@ static void make_another(ABT_bool timed_out, void *arg)
     ABT_xstream self;
     ABT_sched sched;
 
-    (void)timed_out;
     if (atomic_load(&calls) + 1 < DUMPS)
         must(ABT_info_trigger_print_all_thread_stacks(nowhere, *(double *)arg, make_another, arg));
     /* Not now: the streams are still halted for this one. */

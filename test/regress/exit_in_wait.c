@@ -24,8 +24,6 @@ static void driver_wait(void *arg, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
 
-    (void)arg;
-    (void)deadline;
     leave_if_asked();
     poll(&pollfd, 1, 10);
 }
@@ -34,7 +32,6 @@ static ABT_bool driver_poll(void *data, ABT_bool about_to_sleep)
 {
     int rank;
 
-    (void)about_to_sleep;
     must(ABT_xstream_self_rank(&rank));
     if (rank > 0 && data)
         leave_if_asked();
@@ -51,7 +48,6 @@ static ABT_bool poll_and_leave(void *data, ABT_bool about_to_sleep)
 
 static void run(void *arg)
 {
-    (void)arg;
     atomic_store(&has_run, true);
 }
 

@@ -71,7 +71,6 @@ static ABT_key key;
 
 static void run(void *arg)
 {
-    (void)arg;
     if (ABT_key_set(key, &runs) == ABT_SUCCESS && ABT_self_yield() == ABT_SUCCESS)
         atomic_fetch_add(&runs, 1);
 }

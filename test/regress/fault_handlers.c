@@ -37,7 +37,6 @@ static int *volatile nowhere = (int *)8;
 
 static void fault(void *arg)
 {
-    (void)arg;
     *nowhere = 1;
 }
 
@@ -231,7 +230,6 @@ static void jump_out(int sig, siginfo_t *info, void *context)
 
 static void survive(void *arg)
 {
-    (void)arg;
     if (sigsetjmp(out, 1) == 0)
         fault(NULL);
 }

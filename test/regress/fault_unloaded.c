@@ -23,7 +23,6 @@ static void chain(int sig, siginfo_t *info, void *context)
 
 static void exit_good(int sig)
 {
-    (void)sig;
     _exit(GOOD);
 }
 
@@ -37,7 +36,6 @@ static int call(void *handle, const char *name)
 
 static int load_and_unload(void *arg)
 {
-    (void)arg;
     struct sigaction action = {.sa_sigaction = chain, .sa_flags = SA_SIGINFO};
     signal(SIGSEGV, exit_good);
     for (int i = 0; i < 3; i++) {

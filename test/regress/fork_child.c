@@ -102,7 +102,6 @@ static pid_t forked;
 
 static void fork_in_unit(void *arg)
 {
-    (void)arg;
     forked = fork();
     if (forked == 0)
         child_begins();

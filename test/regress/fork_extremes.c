@@ -16,7 +16,6 @@ static atomic_bool too_long;
 
 static void note_part(ptrdiff_t begin, ptrdiff_t end, void *unused)
 {
-    (void)unused;
     atomic_fetch_add(&calls, 1);
     atomic_fetch_add(&elements, (size_t)end - (size_t)begin);
     if (begin >= end || (size_t)end - (size_t)begin > (size_t)grain)
@@ -33,7 +32,6 @@ static void add_part(ptrdiff_t begin, ptrdiff_t end, void *sum, void *arg)
 
 static void add_sums(void *left, const void *right, void *unused)
 {
-    (void)unused;
     *(size_t *)left += *(const size_t *)right;
 }
 
@@ -83,7 +81,6 @@ static void in_ult(void *unused)
 {
     static const int nums[] = {0, 1, 2, 3, 7, 3000, MANY};
 
-    (void)unused;
     grain = 1;
     try_range(MOST, LEAST, 0, 0);
     try_range(2, LEAST, 0, 0);

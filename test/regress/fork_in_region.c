@@ -94,14 +94,12 @@ static void add_part(ptrdiff_t begin, ptrdiff_t end, void *sum)
 
 static void add_to(ptrdiff_t begin, ptrdiff_t end, void *sum, void *arg)
 {
-    (void)arg;
     for (ptrdiff_t i = begin; i < end; i++)
         *(long *)sum += i;
 }
 
 static void combine(void *left, const void *right, void *arg)
 {
-    (void)arg;
     *(long *)left += *(const long *)right;
 }
 
@@ -145,13 +143,11 @@ static atomic_int left, came_back;
 
 static void leave(void *unused)
 {
-    (void)unused;
     count_up(&left);
 }
 
 static void back(void *unused)
 {
-    (void)unused;
     count_up(&came_back);
 }
 

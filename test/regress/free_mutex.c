@@ -39,7 +39,6 @@ static void wait_until_blocked(ABT_thread ult)
 /* Keeps its stream from everything else until somebody has had the mutex. */
 static void hold_up(void *arg)
 {
-    (void)arg;
     atomic_store(&is_held_up, true);
     while (!atomic_load(&may_go_on))
         nap_ms(0.1);
@@ -47,7 +46,6 @@ static void hold_up(void *arg)
 
 static void hold_up_by_yields(void *arg)
 {
-    (void)arg;
     atomic_store(&is_held_up, true);
     while (!atomic_load(&may_go_on))
         ABT_thread_yield();
@@ -55,7 +53,6 @@ static void hold_up_by_yields(void *arg)
 
 static void lock_once(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     atomic_store(&has_locked, true);
     must(ABT_mutex_unlock(mutex));
@@ -229,7 +226,6 @@ static void test_recursive(void)
 
 static void wait_for_signal(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     while (!atomic_load(&signalled))
         must(ABT_cond_wait(cond, mutex));
@@ -286,7 +282,6 @@ static void test_signalled(bool all)
 
 static void read_once(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_rdlock(rwlock));
     must(ABT_rwlock_unlock(rwlock));
 }
@@ -365,7 +360,6 @@ static ABT_thread popped;
 
 static void lock_with_ult_in_hand(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     ABT_thread ult = make_ult(own_pools[1], lock_once);
     wait_until_blocked(ult);
@@ -380,7 +374,6 @@ static void lock_with_ult_in_hand(void *arg)
 
 static void lock_before_who_yields(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     ABT_thread ult = make_ult(own_pools[1], lock_once);
     wait_until_blocked(ult);

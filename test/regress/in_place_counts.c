@@ -28,7 +28,6 @@ static void join_again_and_again(void *private)
 
 static void suspend_again_and_again(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&stop))
         must(ABT_self_suspend());
 }

@@ -204,7 +204,6 @@ static ABT_thread joiner, joined;
 
 static void join_for_good(void *arg)
 {
-    (void)arg;
     must(ABT_thread_free(&joined));
     fail("the joiner was cancelled");
 }
@@ -261,7 +260,6 @@ static void last_destructor(void *value)
 {
     ABT_thread self;
 
-    (void)value;
     at_finalize = ABT_initialized() == ABT_SUCCESS && ABT_self_get_thread(&self) == ABT_SUCCESS && self == primary;
 }
 

@@ -31,7 +31,6 @@ static void run(ABT_sched sched)
 
 static void work(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&work_done, 1);
 }
 

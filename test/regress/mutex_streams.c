@@ -47,14 +47,12 @@ static void *use_externally(void *arg)
 
 static void use_once(void *arg)
 {
-    (void)arg;
     use(false);
 }
 
 /* Takes it natively now and then, and holds up the stream meanwhile and afterwards. */
 static void use_by_tasklets(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < rounds / 32; i++) {
         ABT_task task;
         must(ABT_task_create(pools[OF_TASKLETS], use_once, NULL, &task));

@@ -27,7 +27,6 @@ static void use_often(void *arg)
 
 static void only_yield(void *arg)
 {
-    (void)arg;
     while (!over)
         must(ABT_thread_yield());
 }

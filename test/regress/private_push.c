@@ -14,7 +14,6 @@ static atomic_int runs;
 
 static void run(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&runs, 1);
 }
 
@@ -135,7 +134,6 @@ static void by_push_threads(ABT_pool pool)
 
 static void ended(ABT_pool pool)
 {
-    (void)pool;
     must(ABT_thread_create(pool, run, NULL, ABT_THREAD_ATTR_NULL, &named[0]));
     must(ABT_thread_join(named[0]));
     atomic_fetch_sub(&runs, 1);
@@ -192,7 +190,6 @@ static void by_migration(ABT_pool pool)
 
 static void yields(void *arg)
 {
-    (void)arg;
     must(ABT_self_yield());
     run(NULL);
 }

@@ -20,14 +20,12 @@ static void *resume_later(void *arg)
 
 static void busy(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&stop))
         ABT_self_yield();
 }
 
 static void sleep_a_little(void *arg)
 {
-    (void)arg;
     nap_ms(10);
 }
 

@@ -72,7 +72,6 @@ static inline struct timespec a_minute_on(void)
 /* A ULT or a tasklet of the worker's that takes a moment. */
 static inline void take_a_moment(void *unused)
 {
-    (void)unused;
     nap_ms(1);
 }
 

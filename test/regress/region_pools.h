@@ -26,14 +26,10 @@ ROW(ABT_unit_set_associated_pool, WITH(ABT_thread, (h = popped_ult(), ABT_SUCCES
 
 static void print_thread(void *unused, ABT_thread thread)
 {
-    (void)unused;
-    (void)thread;
 }
 
 static void print_unit(void *unused, ABT_unit unit)
 {
-    (void)unused;
-    (void)unit;
 }
 
 static int pop_timedwait(ABT_pool pool, ABT_unit *unit)

@@ -131,7 +131,6 @@ ROW(ABTX_fork_join_slow, fork_and_join());
 
 static void printed(ABT_bool timed_out, void *done)
 {
-    (void)timed_out;
     atomic_store((atomic_bool *)done, true);
 }
 

@@ -62,7 +62,6 @@ static void find_stack(void *arg)
     void *low;
     char here;
 
-    (void)arg;
     must(ABT_self_get_thread(&self));
     must(ABT_thread_get_attr(self, &attr));
     must(ABT_thread_attr_get_stack(attr, &low, &stack_size));

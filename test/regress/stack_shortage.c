@@ -32,7 +32,6 @@ static void limit_space(size_t more)
 
 static int init_without(void *arg)
 {
-    (void)arg;
     setenv("ABT_THREAD_STACKSIZE", "268435456", 1);
     limit_space((size_t)64 * MIB);
     if (ABT_init(0, NULL) != ABT_ERR_MEM || ABT_initialized() != ABT_ERR_UNINITIALIZED)
@@ -65,7 +64,6 @@ static ABT_eventual ran;
 
 static void run(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&runs, 1);
     ABT_eventual_set(ran, NULL, 0);
 }
@@ -200,7 +198,6 @@ static void yield_for(double seconds)
 /* Four stacks, for a fifth there is no room. */
 static int stall(void *arg)
 {
-    (void)arg;
     ABT_thread threads[NUM];
 
     setenv("ABT_THREAD_STACKSIZE", "8000000", 1);

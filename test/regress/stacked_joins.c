@@ -13,14 +13,12 @@ static atomic_int frees, ends;
 
 static void yield_twice(void *arg)
 {
-    (void)arg;
     must(ABT_thread_yield());
     must(ABT_thread_yield());
 }
 
 static void sleep_and_end(void *arg)
 {
-    (void)arg;
     must(ABT_thread_yield());
     nap_ms(2); /* the scheduler gets to the other stream meanwhile */
 }
@@ -31,7 +29,6 @@ static void join_and_block(void *arg)
     int rank, before = atomic_load(&frees);
     ABT_thread thread;
 
-    (void)arg;
     must(ABT_self_get_xstream_rank(&rank));
     must(ABT_thread_create(own[rank - 1], sleep_and_end, NULL, ABT_THREAD_ATTR_NULL, &thread));
     must(ABT_thread_free(&thread));
@@ -65,7 +62,6 @@ static void run(ABT_sched sched)
 
 static int free_sched(ABT_sched sched)
 {
-    (void)sched;
     atomic_fetch_add(&frees, 1);
     return ABT_SUCCESS;
 }

@@ -27,7 +27,6 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
     struct found *found = arg;
     const char *name = strrchr(info->dlpi_name, '/');
 
-    (void)size;
     if (!name || strncmp(name, "/libabt.so", strlen("/libabt.so")) != 0)
         return 0;
     found->path = info->dlpi_name;
@@ -72,7 +71,6 @@ int main(int argc, char **argv)
     const char *path = getenv("LOAD_LIBRARY");
     char words[1024];
 
-    (void)argc;
     if (path)
         return load_copies(path);
     regress_begin();

@@ -15,14 +15,12 @@ static atomic_int arrived, begun, held;
 
 static void toil(void *arg)
 {
-    (void)arg;
     for (volatile int left = GRAIN; left > 0; left--)
         ;
 }
 
 static void waits(void *arg)
 {
-    (void)arg;
     atomic_store(&begun, 1);
     while (atomic_load(&arrived) == 0)
         ;
@@ -30,7 +28,6 @@ static void waits(void *arg)
 
 static void arrives(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&arrived, 1);
 }
 
@@ -45,7 +42,6 @@ static void holds(void *arg)
 /* Its stream always has something to run. */
 static void yields(void *arg)
 {
-    (void)arg;
     while (atomic_load(&arrived) == 0)
         must(ABT_thread_yield());
 }

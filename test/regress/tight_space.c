@@ -34,7 +34,6 @@ static int ran;
 
 static void yield_once(void *arg)
 {
-    (void)arg;
     must(ABT_self_yield());
     ran++;
 }

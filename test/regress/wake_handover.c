@@ -10,14 +10,12 @@ static atomic_bool ran, stop;
 /* Keeps its ES busy. */
 static void work_until_stop(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&stop))
         nap_ms(1);
 }
 
 static void note(void *arg)
 {
-    (void)arg;
     atomic_store(&ran, true);
 }
 

@@ -5,7 +5,6 @@
 
 static void yield_for_ever(void *arg)
 {
-    (void)arg;
     for (;;)
         ABT_thread_yield();
 }

@@ -65,7 +65,6 @@ static void root_main(void *arg)
 
 static void count_unit(void *arg, ABT_thread thread)
 {
-    (void)thread;
     ++*(int *)arg;
 }
 

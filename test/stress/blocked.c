@@ -81,7 +81,6 @@ static void group_body(void *arg)
 {
     struct rng rng = rng_fresh();
 
-    (void)arg;
     for (int i = 0; i < TURNS; i++) {
         must(ABT_self_suspend());
         jitter(&rng);

@@ -12,7 +12,6 @@ static atomic_long pending;
 
 static void count(void *arg)
 {
-    (void)arg;
     atomic_fetch_sub(&pending, 1);
 }
 

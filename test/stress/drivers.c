@@ -69,7 +69,6 @@ static void end(void *arg)
 
 static ABT_bool poll_now(void *arg, ABT_bool about_to_sleep)
 {
-    (void)about_to_sleep;
     look(arg);
     return atomic_load(&calls) % 5 == 0 ? ABT_TRUE : ABT_FALSE;
 }

@@ -23,7 +23,6 @@ static void count_dump(ABT_bool timed_out, void *arg)
 
 static void short_one(void *arg)
 {
-    (void)arg;
     if (atomic_fetch_add(&units, 1) % 3 == 0)
         must(ABT_self_yield());
 }

@@ -20,7 +20,6 @@ static void add_elements(ptrdiff_t begin, ptrdiff_t end, void *arg)
     struct rng rng = {stress_seed ^ (uint64_t)begin};
 
     jitter(&rng);
-    (void)arg;
     atomic_fetch_add(&elements, end - begin);
 }
 

@@ -83,7 +83,6 @@ static void serve(void *arg)
 {
     struct rng rng = rng_fresh();
 
-    (void)arg;
     while (!atomic_load(&closed)) {
         struct job *job = desk_take();
         if (job)
@@ -192,7 +191,6 @@ static void wait_for_all(void *arg)
 {
     struct rng rng = rng_fresh();
 
-    (void)arg;
     while (now() < end)
         wait_once((enum kind)below(&rng, NUM_KINDS), &rng);
 }

@@ -19,7 +19,6 @@ static void touch(void *arg)
 {
     char room[TOUCHED];
 
-    (void)arg;
     memset(room, 1, sizeof(room));
     __asm__ volatile("" : : "r"(room) : "memory");
 }

@@ -42,7 +42,6 @@ static void walk(void *arg)
     ABT_pool pool;
     int rank;
 
-    (void)arg;
     must(ABT_self_get_thread(&self));
     for (int i = 0; i < STEPS; i++) {
         int to = (int)below(&rng, NUM_ES);
@@ -75,7 +74,6 @@ static void be_pushed(void *arg)
     ABT_pool pool;
     ABT_thread child;
 
-    (void)arg;
     for (int i = 0; i < STEPS; i++) {
         must(ABT_self_yield());
         if (one_in(&rng, 4)) {

@@ -29,7 +29,6 @@ static ABT_pool pools[2];
 
 static void produce(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&stop)) {
         long n = atomic_load(&made);
         if (n - atomic_load(&freed) == OUTSTANDING) {
@@ -43,7 +42,6 @@ static void produce(void *arg)
 
 static void consume(void *arg)
 {
-    (void)arg;
     for (;;) {
         long n = atomic_load(&freed);
         if (n == atomic_load(&made)) {

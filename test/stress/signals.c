@@ -71,7 +71,6 @@ static atomic_bool stop_hail;
 
 static void on_signal(int sig)
 {
-    (void)sig;
     atomic_fetch_add(&signals, 1);
 }
 
@@ -433,7 +432,6 @@ static atomic_int offering; /* those who have not made their last offer */
 
 static void count_taken(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&taken, 1);
 }
 

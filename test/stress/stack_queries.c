@@ -79,7 +79,6 @@ static void make(void *arg)
 {
     ABT_thread_attr own;
 
-    (void)arg;
     must(ABT_thread_attr_create(&own));
     must(ABT_thread_attr_set_stacksize(own, OWN_SIZE));
     for (int i = 0; i < UNITS; i++) {

@@ -17,14 +17,12 @@ static atomic_long turns;
 
 static void yield_twice(void *arg)
 {
-    (void)arg;
     must(ABT_self_yield());
     must(ABT_self_yield());
 }
 
 static void lock_and_yield(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_self_yield());
     must(ABT_mutex_unlock(mutex));
@@ -32,7 +30,6 @@ static void lock_and_yield(void *arg)
 
 static void exit_early(void *arg)
 {
-    (void)arg;
     must(ABT_self_exit());
 }
 

@@ -476,7 +476,6 @@ static struct site *make_site(const struct qemu_plugin_insn *insn)
 static void fenced(unsigned cpu, void *arg)
 {
     struct core *core = &cores[cpu];
-    (void)arg;
     core->clock = (core->drained > core->clock ? core->drained : core->clock) + p_locked;
 }
 
@@ -485,7 +484,6 @@ static void translated(plugin_id id, struct qemu_plugin_tb *block)
     static const uint8_t pause[] = {0xf3, 0x90}, mfence[] = {0x0f, 0xae, 0xf0};
     size_t num = qemu_plugin_tb_n_insns(block), pauses = 0;
     bool fences = false;
-    (void)id;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < num; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
@@ -766,7 +764,6 @@ static void tell_cpus(uint8_t *mask, size_t size)
 static void syscall_leaves(plugin_id id, unsigned cpu, int64_t number, int64_t result)
 {
     struct core *core = &cores[cpu];
-    (void)id;
     pthread_mutex_lock(&lock);
     put_back(core);
     if (core->state == OUTSIDE) {
@@ -789,7 +786,6 @@ static void syscall_leaves(plugin_id id, unsigned cpu, int64_t number, int64_t r
 /* It is called by the thread that makes the new one. */
 static void thread_begins(plugin_id id, unsigned cpu)
 {
-    (void)id;
     pthread_mutex_lock(&lock);
     if (cpu >= MAX_CORES)
         give_up("the program has too many threads");
@@ -807,7 +803,6 @@ static void thread_begins(plugin_id id, unsigned cpu)
 
 static void thread_ends(plugin_id id, unsigned cpu)
 {
-    (void)id;
     pthread_mutex_lock(&lock);
     cores[cpu].state = GONE;
     if (owner == (int)cpu || owner < 0)
@@ -830,7 +825,6 @@ static bool set_parameter(char *text)
 
 int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
 {
-    (void)info;
     for (int i = 0; i < argc; i++) {
         if (!set_parameter(argv[i])) {
             fprintf(stderr, "cores: what is %s?\n", argv[i]);

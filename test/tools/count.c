@@ -32,28 +32,21 @@ static _Atomic(uint64_t) count;
 
 static void entered(unsigned cpu, void *instructions)
 {
-    (void)cpu;
     atomic_fetch_add_explicit(&count, (uintptr_t)instructions, memory_order_relaxed);
 }
 
 static void translated(plugin_id id, struct qemu_plugin_tb *block)
 {
-    (void)id;
     qemu_plugin_register_vcpu_tb_exec_cb(block, entered, NO_REGISTERS, (void *)qemu_plugin_tb_n_insns(block));
 }
 
 static void at_end(plugin_id id, void *arg)
 {
-    (void)id;
-    (void)arg;
     fprintf(stderr, "Collected : %" PRIu64 "\n", atomic_load(&count));
 }
 
 int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
 {
-    (void)info;
-    (void)argc;
-    (void)argv;
     qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
     qemu_plugin_register_atexit_cb(id, at_end, NULL);
     return 0;

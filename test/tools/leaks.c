@@ -44,7 +44,6 @@ static void suspend(void *arg)
 {
     void *volatile block = is_mode("key") ? NULL : malloc(100);
 
-    (void)arg;
     if (is_mode("key"))
         ABT_key_set(key, malloc(100));
     ABT_self_suspend();
@@ -53,13 +52,11 @@ static void suspend(void *arg)
 
 static void end_program(void *arg)
 {
-    (void)arg;
     leave();
 }
 
 static void lose_and_end(void *arg)
 {
-    (void)arg;
     lose();
 }
 
@@ -98,7 +95,6 @@ static void use_secondary(void)
 
 static void write_over(void *arg)
 {
-    (void)arg;
     clear_stack();
 }
 

@@ -73,7 +73,6 @@ ABTX_VOID_TASK(counts_leaves, (int, first), (int, num), (long *, sum))
 
 static void counts_parts(ptrdiff_t begin, ptrdiff_t end, void *unused)
 {
-    (void)unused;
     for (ptrdiff_t i = begin; i < end; i++)
         plain[i]++;
 }
@@ -81,7 +80,6 @@ static void counts_parts(ptrdiff_t begin, ptrdiff_t end, void *unused)
 static void forks(void *unused)
 {
     long sum = 0;
-    (void)unused;
     ABTX_RUN(counts_leaves, 0, UNITS, &sum);
     abtx_for(0, UNITS, 1, counts_parts, NULL);
     total += (int)sum;
@@ -149,7 +147,6 @@ static void does_tasklets(void)
 
 static void locks(void *unused)
 {
-    (void)unused;
     for (int i = 0; i < ROUNDS; i++) {
         must(ABT_mutex_lock(mutex));
         total++;
@@ -353,7 +350,6 @@ static void does_specific(void)
 
 static void *external(void *unused)
 {
-    (void)unused;
     for (int round = 0; round < ROUNDS; round++) {
         ABT_thread thread;
         int local = 0;
@@ -484,33 +480,25 @@ static int num_waiting;
 
 static ABT_unit user_unit(ABT_pool user_pool, ABT_thread thread)
 {
-    (void)user_pool;
     return (ABT_unit)thread;
 }
 
 static void user_free_unit(ABT_pool user_pool, ABT_unit unit)
 {
-    (void)user_pool;
-    (void)unit;
 }
 
 static ABT_bool user_is_empty(ABT_pool user_pool)
 {
-    (void)user_pool;
     return num_waiting == 0 ? ABT_TRUE : ABT_FALSE;
 }
 
 static ABT_thread user_pop(ABT_pool user_pool, ABT_pool_context context)
 {
-    (void)user_pool;
-    (void)context;
     return num_waiting > 0 ? waiting[--num_waiting] : ABT_THREAD_NULL;
 }
 
 static void user_push(ABT_pool user_pool, ABT_unit unit, ABT_pool_context context)
 {
-    (void)user_pool;
-    (void)context;
     memmove(waiting + 1, waiting, (size_t)num_waiting++ * sizeof(waiting[0]));
     waiting[0] = (ABT_thread)unit;
 }
@@ -542,7 +530,6 @@ static void does_user_pool(void)
 
 static void races(void *mine)
 {
-    (void)mine;
     total++;
     ABT_thread_yield();
 }
@@ -577,7 +564,6 @@ static __attribute__((noinline)) void leaks_below(void)
 
 static void uses_after_return(void *unused)
 {
-    (void)unused;
     leaks_below();
     ABT_thread_yield();
     total = *leaked;

@@ -29,7 +29,6 @@ static __attribute__((noinline)) void dig(int n)
 
 static void works(void *arg)
 {
-    (void)arg;
     dig(10);
     ABT_thread_yield();
     ABT_mutex_lock(mutex);
@@ -40,7 +39,6 @@ static void works(void *arg)
 
 static void waits(void *arg)
 {
-    (void)arg;
     dig(5);
     ABT_eventual_wait(eventual, NULL);
     dig(8);
@@ -49,7 +47,6 @@ static void waits(void *arg)
 static void joins(void *arg)
 {
     ABT_thread thread;
-    (void)arg;
     dig(3);
     ABT_thread_create(pool, works, NULL, ABT_THREAD_ATTR_NULL, &thread);
     ABT_thread_free(&thread);
@@ -58,7 +55,6 @@ static void joins(void *arg)
 
 static void exits(void *arg)
 {
-    (void)arg;
     dig(4);
     ABT_thread_exit();
 }
@@ -107,7 +103,6 @@ static void plant_stale(ABT_thread_attr attr)
 
 static void digs_deep(void *arg)
 {
-    (void)arg;
     dig(1 << 20);
 }
 

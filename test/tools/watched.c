@@ -12,21 +12,18 @@ static ABT_eventual eventual;
 
 static void yields(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&stop))
         ABT_self_yield();
 }
 
 static void locks(void *arg)
 {
-    (void)arg;
     ABT_mutex_lock(mutex);
     ABT_mutex_unlock(mutex);
 }
 
 static void waits(void *arg)
 {
-    (void)arg;
     ABT_eventual_wait(eventual, NULL);
 }
 

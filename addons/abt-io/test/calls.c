@@ -31,7 +31,6 @@ static void calls(void *arg)
     struct stat status;
     struct statfs fs;
 
-    (void)arg;
     int fd = abt_io_open(instance, path, O_CREAT | O_EXCL | O_RDWR, 0600);
     ok(fd >= 0, "open");
     is_int(abt_io_open(instance, path, O_CREAT | O_EXCL | O_RDWR, 0600), -EEXIST, "open of what is there");
@@ -83,7 +82,6 @@ static void started(void *arg)
     ssize_t size = -7;
     off_t place = -7;
 
-    (void)arg;
     wait_for(abt_io_open_nb(instance, path, O_CREAT | O_RDWR, 0600, &fd));
     ok(fd >= 0, "open_nb");
     wait_for(abt_io_write_nb(instance, fd, "hello", 5, &size));
@@ -132,7 +130,6 @@ static void counted(void *arg)
     char bytes[2] = "";
     ssize_t sizes[2] = {-7, -7};
 
-    (void)arg;
     if (!ok(pipe(fds) == 0, "pipe"))
         return;
     abt_io_op_t *ops[2] = {abt_io_read_nb(instance, fds[0], &bytes[0], 1, &sizes[0]),
@@ -159,7 +156,6 @@ static void many(void *arg)
     static ssize_t sizes[MANY];
     static abt_io_op_t *ops[MANY];
 
-    (void)arg;
     int fd = abt_io_open(instance, path, O_CREAT | O_RDWR, 0600), good = 0;
     for (int i = 0; i < MANY; i++) {
         bytes[i] = (char)i;
@@ -196,7 +192,6 @@ static void finalize_waits(void *arg)
     ssize_t size = -7;
     pthread_t thread;
 
-    (void)arg;
     if (!ok(pipe(fds) == 0, "pipe"))
         return;
     abt_io_instance_id second = abt_io_init(1);

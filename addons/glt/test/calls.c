@@ -135,7 +135,6 @@ static atomic_int turns[2];
 
 static void yield_turns(void *arg)
 {
-    (void)arg;
     for (; turns[0] < ROUNDS; turns[0]++)
         glt_yield_to(partner);
 }
@@ -159,7 +158,6 @@ static void look_at_self(void *arg)
 
 static void run_on(void *arg)
 {
-    (void)arg;
     atomic_store(&count, 1);
     for (;;)
         glt_yield();
@@ -226,7 +224,6 @@ static void add_locked(void *arg)
 
 static void wait_for_go(void *arg)
 {
-    (void)arg;
     glt_barrier_wait(&shared.barrier);
     glt_mutex_lock(shared.mutex);
     shared.here++;
@@ -364,7 +361,6 @@ static int sched_begin(GLT_sched sched, GLT_sched_config config)
 
 static void sched_run(GLT_sched sched)
 {
-    (void)sched;
 }
 
 static void schedulers(void)

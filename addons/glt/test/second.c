@@ -9,7 +9,6 @@ static atomic_int count;
 
 static void count_up(void *arg)
 {
-    (void)arg;
     atomic_fetch_add(&count, 1);
 }
 

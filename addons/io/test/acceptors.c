@@ -87,7 +87,6 @@ static void *connect_many(void *arg)
 {
     char byte;
 
-    (void)arg;
     for (int i = 0; i < CLIENTS + SERVERS; i++) {
         int fd = connect_one();
         if (write(fd, i < CLIENTS ? "c" : "e", 1) != 1 || read(fd, &byte, 1) != 1)

@@ -244,7 +244,6 @@ static struct kind kinds[] = {
 
 static void waiter(void *unused)
 {
-    (void)unused;
     now_.result = now_.kind->wait();
     atomic_store(&now_.done, true);
 }
@@ -257,7 +256,6 @@ static void compute(void *unused)
 {
     int rank;
 
-    (void)unused;
     for (;;) {
         must(ABT_self_get_xstream_rank(&rank));
         if (atomic_load(&now_.done) || atomic_load(&now_.computing))
@@ -374,7 +372,6 @@ static void read_zero(void *unused)
     int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
     char byte;
 
-    (void)unused;
     is_int(abtio_read(fd, &byte, 1, ABTIO_FOREVER), 1, "%s: a read by the stream", backend_name);
     close(fd);
 }

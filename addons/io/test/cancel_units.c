@@ -59,7 +59,6 @@ static abtio_deadline soon(void)
 
 static ssize_t block_a_while(void *unused)
 {
-    (void)unused;
     usleep(1000);
     return 0;
 }
@@ -272,7 +271,6 @@ static void scribble(void *unused)
 {
     volatile char bytes[8000];
 
-    (void)unused;
     memset((void *)bytes, 0xee, sizeof(bytes));
     ABT_thread_yield();
 }
@@ -303,7 +301,6 @@ static void ask_next(void *unused)
     void *buf;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-    (void)unused;
     is_int(connect(fd, (struct sockaddr *)&with.address, sizeof(with.address)), 0, "connect");
     int accepted = abtio_acceptor_accept(with.acceptor, abtio_after(60000 * MS));
     ok(accepted >= 0, "%s: the next one gets the next connection", backend_name);
@@ -332,7 +329,6 @@ static void each_row(void)
 
 static void start_ring(void *unused)
 {
-    (void)unused;
     abtio_sleep(MS, ABTIO_FOREVER);
 }
 
@@ -340,7 +336,6 @@ static atomic_int busy_ends;
 
 static void keep_busy(void *unused)
 {
-    (void)unused;
     inside++;
     while (!busy_ends)
         ;
@@ -348,7 +343,6 @@ static void keep_busy(void *unused)
 
 static void finalize(void *unused)
 {
-    (void)unused;
     inside++;
     abtio_finalize();
     ABT_thread_yield();

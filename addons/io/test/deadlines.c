@@ -194,7 +194,6 @@ static void try_each(void *who)
 
 static void *try_each_outside(void *unused)
 {
-    (void)unused;
     try_each("thread");
     return NULL;
 }
@@ -447,7 +446,6 @@ static void count_moved(void *arg)
     char buf[16] = {0};
     abtio_op *op;
 
-    (void)arg;
     make_pair(fds);
     make_pair(peer);
     is_int(write(fds[1], "abc", 3), 3, "write");
@@ -487,7 +485,6 @@ static void cut_off(void *arg)
         char buf[4], beyond[4];
     } room = {"", "abc"};
 
-    (void)arg;
     if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds) < 0)
         bail_out("socketpair: %s", strerror(errno));
     is_int(write(fds[1], "0123456789", 10), 10, "write");

@@ -34,7 +34,6 @@ static void read_one(void *unused)
 {
     char byte;
 
-    (void)unused;
     check(abtio_read(ends[0], &byte, 1, deadline) == 1);
 }
 
@@ -43,7 +42,6 @@ static void read_later(void *unused)
     abtio_op *op;
     char byte;
 
-    (void)unused;
     check(abtio_read_nb(ends[0], &byte, 1, deadline, &op) == 0 && abtio_op_wait(op) == 1);
     abtio_op_free(&op);
 }
@@ -53,7 +51,6 @@ static void read_or_sleep(void *unused)
     abtio_op *ops[2];
     char byte;
 
-    (void)unused;
     check(abtio_sleep_nb(60000 * MS, ABTIO_FOREVER, &ops[0]) == 0);
     check(abtio_read_nb(ends[0], &byte, 1, deadline, &ops[1]) == 0);
     check(abtio_op_wait_any(2, ops, ABTIO_FOREVER) == 1);
@@ -63,19 +60,16 @@ static void read_or_sleep(void *unused)
 
 static void poll_it(void *unused)
 {
-    (void)unused;
     check(abtio_poll(ends[0], POLLIN, deadline) > 0);
 }
 
 static void sleep_late(void *unused)
 {
-    (void)unused;
     check(abtio_sleep(LATE_MS * MS, ABTIO_FOREVER) == 0);
 }
 
 static void open_fifo(void *unused)
 {
-    (void)unused;
     int fd = abtio_openat(AT_FDCWD, fifo, O_RDONLY | O_CLOEXEC, 0, deadline);
     check(fd >= 0);
     close(fd);
@@ -93,7 +87,6 @@ static ssize_t read_natively(void *byte)
 
 static ssize_t return_one(void *unused)
 {
-    (void)unused;
     return 1;
 }
 
@@ -101,7 +94,6 @@ static void read_in_helper(void *unused)
 {
     char byte;
 
-    (void)unused;
     check(abtio_blocking(read_natively, &byte, deadline) == 1);
 }
 
@@ -125,7 +117,6 @@ static void function_behind(void *unused)
 {
     abtio_op *op = occupy_helper();
 
-    (void)unused;
     check(abtio_blocking(return_one, NULL, deadline) == 1);
     abtio_op_free(&op);
 }
@@ -135,7 +126,6 @@ static void lookup_behind(void *unused)
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST}, *list;
     abtio_op *op = occupy_helper();
 
-    (void)unused;
     check(abtio_getaddrinfo("127.0.0.1", NULL, &hints, &list, deadline) == 0);
     freeaddrinfo(list);
     abtio_op_free(&op);
@@ -145,7 +135,6 @@ static void cancel_function(void *unused)
 {
     abtio_op *op = occupy_helper();
 
-    (void)unused;
     await_reader();
     check(abtio_cancel(op) == -EALREADY);
     abtio_op_free(&op);
@@ -176,7 +165,6 @@ static void accept_two(void *unused)
     abtio_acceptor *acceptor;
     ABT_pool pool;
 
-    (void)unused;
     must(ABT_self_get_last_pool(&pool));
     must(abtio_acceptor_create(listener, 0, &acceptor));
     ABT_thread other = ult_in(pool, accept_one, acceptor);
@@ -191,7 +179,6 @@ static void receive(void *unused)
     abtio_receiver *receiver;
     void *buf;
 
-    (void)unused;
     must(abtio_buffers_create(16, 1, &buffers));
     must(abtio_receiver_create(ends[0], 0, buffers, &receiver));
     check(abtio_receiver_recv(receiver, &buf, deadline) == 1);
@@ -222,7 +209,6 @@ static void receive_without_buffer(void *unused)
     int fds[2];
     void *buf = NULL;
 
-    (void)unused;
     make_pair(fds);
     must(ABT_self_get_last_pool(&pool));
     must(abtio_buffers_create(16, 1, &kept.buffers));
@@ -244,7 +230,6 @@ static void read_in_region(void *unused)
 {
     char byte;
 
-    (void)unused;
     must(ABTX_blocking_begin());
     check(read(ends[0], &byte, 1) == 1);
     must(ABTX_blocking_end());
@@ -278,7 +263,6 @@ static void read_in_thread(void *unused)
 
 static void set_now(int number)
 {
-    (void)number;
     must(ABT_eventual_set(eventual, NULL, 0));
 }
 
@@ -289,7 +273,6 @@ static void wait_for_handler(void *unused)
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMAX};
     struct itimerspec when = {.it_value = {.tv_sec = LATE_MS / 1000, .tv_nsec = LATE_MS % 1000 * MS}};
 
-    (void)unused;
     if (UNDER_TSAN)
         return;
     check(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &when, NULL) == 0);
@@ -367,7 +350,6 @@ static int wait_so(void *attempt_)
 
 static int release_late(void *unused)
 {
-    (void)unused;
     poll(NULL, 0, LATE_MS);
     check(write(ends[1], "a", 1) == 1);
     for (int i = 0; i < 2; i++) {

@@ -100,7 +100,6 @@ static struct row *first_row, **last_row = &first_row;
 
 static void after_nothing(ssize_t result)
 {
-    (void)result;
 }
 
 static void after_open(ssize_t result)
@@ -112,7 +111,6 @@ static void after_open(ssize_t result)
 
 static void after_name(ssize_t result)
 {
-    (void)result;
     unlink("made");
     unlink("renamed");
     rmdir("directory");
@@ -240,7 +238,6 @@ ENDS(getaddrinfo, after_lookup, "127.0.0.1", NULL, NULL, &addresses);
 
 static ssize_t return_one(void *unused)
 {
-    (void)unused;
     return 1;
 }
 
@@ -306,7 +303,6 @@ static void try_one_that_waits(const struct row *row)
 
 static void try_rows(void *unused)
 {
-    (void)unused;
     for (const struct row *row = first_row; row; row = row->next) {
         if (row->waits)
             try_one_that_waits(row);
@@ -350,7 +346,6 @@ static void meet(int flags, int other, bool nb)
 
 static void open_fifos(void *unused)
 {
-    (void)unused;
     for (int i = 0; i < 2; i++) {
         meet(O_RDONLY, O_WRONLY, i);
         meet(O_WRONLY, O_RDONLY, i);
@@ -368,7 +363,6 @@ static void close_in_time(void *unused)
     struct sockaddr_in address;
     int server = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
 
-    (void)unused;
     listen_on_loopback(server, 1, &address);
     need(connect(client, (struct sockaddr *)&address, sizeof(address)) == 0, "connect");
     int peer = accept(server, NULL, NULL);

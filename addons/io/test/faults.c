@@ -19,7 +19,6 @@ static atomic_bool storm;
 
 static void no_more(int sig)
 {
-    (void)sig;
 }
 
 static void *make_storm(void *arg)
@@ -361,7 +360,6 @@ static void receive_taken(void *arg)
 {
     char byte;
 
-    (void)arg;
     taken_result = abtio_recv(taken_fds[0], &byte, 1, 0, ABTIO_FOREVER);
 }
 
@@ -369,7 +367,6 @@ static void receive_later(void *arg)
 {
     char byte;
 
-    (void)arg;
     later_result = abtio_recv(later_fds[0], &byte, 1, 0, ABTIO_FOREVER);
 }
 

@@ -12,7 +12,6 @@ static void life_of_a_file(void *arg)
     struct statx st;
     struct iovec iov[2] = {{buf, 3}, {buf + 3, 3}};
 
-    (void)arg;
     is_int(abtio_mkdirat(dirfd_, "d", 0700, ABTIO_FOREVER), 0, "%s: mkdirat", backend_name);
     is_int(abtio_mkdirat(dirfd_, "d", 0700, ABTIO_FOREVER), -EEXIST, "mkdirat again");
     int fd = abtio_openat(dirfd_, "d/f", O_RDWR | O_CREAT | O_EXCL, 0600, ABTIO_FOREVER);
@@ -56,7 +55,6 @@ static void temporary_and_splice(void *arg)
     char name[64], buf[16] = "";
     int pipe_fds[2];
 
-    (void)arg;
     snprintf(name, sizeof(name), "%s/tXXXXXX", dir);
     int fd = abtio_mkostemp(name, O_CLOEXEC, ABTIO_FOREVER);
     ok(fd >= 0 && !strstr(name, "XXXXXX"), "%s: mkostemp", backend_name);

@@ -150,7 +150,6 @@ static void sockets(void)
 
 static void calls(void *arg)
 {
-    (void)arg;
     is_int(abtio_register_memory(memory, SIZE), 0, "%s: register memory", backend_name);
     is_int(abtio_register_file(file), 0, "register a file");
     let_stream_look();
@@ -167,7 +166,6 @@ static void errors(void *arg)
 {
     int wrong = 0;
 
-    (void)arg;
     is_int(abtio_register_memory(memory, 0), -EINVAL, "%s: no memory", backend_name);
     is_int(abtio_register_memory(NULL, 1), -EINVAL, "a null pointer");
     is_int(abtio_register_memory(memory, SIZE_MAX), -EINVAL, "more than there is");
@@ -203,7 +201,6 @@ static void used_anew(void *arg)
 {
     int other = make_file(true), fd = dup(file), wrong = 0;
 
-    (void)arg;
     for (int round = 0; round < 50; round++) {
         must(abtio_register_memory(memory, SIZE));
         must(abtio_register_file(fd));
@@ -263,7 +260,6 @@ static void changes(void *arg)
     int other = make_file(true), fds[KNOWN], at = 0;
     bool turned[KNOWN] = {false};
 
-    (void)arg;
     for (int i = 0; i < KNOWN; i++) {
         fds[i] = dup(file);
         must(abtio_register_file(fds[i]));
@@ -297,7 +293,6 @@ static void in_flight(void *arg)
     static abtio_op *ops[MANY];
     int fds[MANY][2], wrong = 0;
 
-    (void)arg;
     for (int i = 0; i < MANY; i++) {
         make_pair(fds[i]);
         must(abtio_register_file(fds[i][0]));

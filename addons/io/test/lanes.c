@@ -185,7 +185,6 @@ static void *write_all_events(void *arg)
 {
     uint64_t value = 7;
 
-    (void)arg;
     for (int i = 0; i < MANY; i++) {
         if (write(many_fds[i], &value, sizeof(value)) < 0)
             abort();

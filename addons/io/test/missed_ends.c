@@ -46,7 +46,6 @@ static void try_ends(void *unused)
 {
     int late = 0, cancelled = 0;
 
-    (void)unused;
     for (int i = 0; i < TRIES; i++) {
         abtio_op *op;
         int fd = new_socket(0);

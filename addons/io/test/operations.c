@@ -12,7 +12,6 @@ static void nb(void *arg)
     ssize_t result = 77;
     abtio_op *ops[3] = {NULL};
 
-    (void)arg;
     make_pair(fds);
     is_int(abtio_recv_nb(fds[0], &a, 1, 0, ABTIO_FOREVER, &ops[1]), 0, "%s: recv_nb", backend_name);
     is_int(abtio_recv_nb(fds[1], &b, 1, 0, ABTIO_FOREVER, &ops[2]), 0, "recv_nb");
@@ -46,7 +45,6 @@ static void deadlines(void *arg)
     int fds[2];
     char byte;
 
-    (void)arg;
     make_pair(fds);
     int64_t begin = abtio_after(0);
     is_int(abtio_recv(fds[0], &byte, 1, 0, abtio_after(20 * MS)), -ETIMEDOUT, "%s: recv until a deadline",
@@ -83,7 +81,6 @@ static void cancel_of_others(void *arg)
     char byte;
     struct victim victim = {NULL, 0};
 
-    (void)arg;
     make_pair(fds);
     ABT_pool pool = main_pool();
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &victim.op), 0, "%s: recv_nb", backend_name);
@@ -214,7 +211,6 @@ static void free_done_receiver(void)
 
 static void ends(void *unused)
 {
-    (void)unused;
     make_pair(ended_.fds);
     end_again_and_again(cancel_recv);
     must(abtio_buffers_create(8, 64, &ended_.buffers));
@@ -243,7 +239,6 @@ static void blocking(void *arg)
     pthread_t self = pthread_self();
     abtio_op *op;
 
-    (void)arg;
     is_int(abtio_blocking(foreign, &self, ABTIO_FOREVER), -EINTR, "%s: blocking", backend_name);
     is_int(abtio_blocking_nb(foreign, &self, ABTIO_FOREVER, &op), 0, "blocking_nb");
     is_int(abtio_op_wait(op), -EINTR, "its result");
@@ -253,7 +248,6 @@ static void blocking(void *arg)
 /* A look-up that takes long: the program's own, which the library finds before that of the C library. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **list)
 {
-    (void)hints;
     nap_ms(200);
     if (strcmp(node, "slow") || strcmp(service, "http"))
         return EAI_FAIL;
@@ -272,7 +266,6 @@ static void lookups(void *arg)
     struct addrinfo *list = NULL;
     abtio_op *op;
 
-    (void)arg;
     is_int(abtio_getaddrinfo(node, service, NULL, &list, ABTIO_FOREVER), 0, "%s: a slow look-up", backend_name);
     ok(list != NULL, "its result");
     freeaddrinfo(list);

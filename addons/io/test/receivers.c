@@ -137,7 +137,6 @@ static void *ask_many(void *arg)
 {
     char text[32], answer[16];
 
-    (void)arg;
     for (int i = 0; i < ECHOES; i++) {
         for (int c = 0; c < CONNECTIONS; c++) {
             snprintf(text, sizeof(text), "%05d-%05d", c, i);

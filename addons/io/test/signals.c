@@ -15,7 +15,6 @@ static atomic_int heard;
 
 static void hear(int number)
 {
-    (void)number;
     atomic_fetch_add(&heard, 1);
 }
 
@@ -130,7 +129,6 @@ static void is_left_alone(void *unused)
     pthread_t writer;
     abtio_op *op;
 
-    (void)unused;
     pthread_sigmask(SIG_SETMASK, NULL, &own);
     is_int(abtio_blocking(run_long, &f, abtio_after(60000 * MS)), 42, "a user-defined function");
     ok(same_set(&f.mask, &own) && f.child_has_it, "has the caller's mask, and so have threads that it makes");
@@ -160,7 +158,6 @@ static void be_late(void *unused)
 {
     int fds[2], to[2];
 
-    (void)unused;
     if (pipe(fds) < 0 || pipe(to) < 0)
         bail_out("pipe: %s", strerror(errno));
     is_int(abtio_splice(fds[0], -1, to[1], -1, 1, 0, abtio_after(20 * MS)), -ETIMEDOUT, "a call that is late is ended");

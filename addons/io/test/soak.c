@@ -207,7 +207,6 @@ static void reset_peers(void *arg)
     struct linger linger = {.l_onoff = 1};
     int listener = socket(AF_INET, SOCK_STREAM, 0);
 
-    (void)arg;
     listen_on_loopback(listener, 4, &addr);
     while (goes_on()) {
         struct victim victim = {listener, 1};

@@ -58,7 +58,6 @@ static void client(void *arg)
 {
     struct sockaddr_in addr;
 
-    (void)arg;
     for (int i = 0; i < 2; i++) {
         ABT_thread thread;
         ABT_pool pool;
@@ -78,7 +77,6 @@ static void refused(void *arg)
     char byte;
     int fds[2];
 
-    (void)arg;
     int fd = listen_anywhere(&addr);
     abtio_close(fd, ABTIO_FOREVER);
     fd = abtio_socket(AF_INET, SOCK_STREAM, 0, ABTIO_FOREVER);
@@ -96,7 +94,6 @@ static void names(void *arg)
 {
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM}, *list = NULL;
 
-    (void)arg;
     is_int(abtio_getaddrinfo("127.0.0.1", "80", &hints, &list, ABTIO_FOREVER), 0, "getaddrinfo");
     ok(list && list->ai_family == AF_INET, "it gives the address");
     freeaddrinfo(list);
@@ -109,7 +106,6 @@ static void emptied(void *arg)
     int fds[2];
     char buf[8];
 
-    (void)arg;
     make_pair(fds);
     is_int(abtio_send(fds[1], "ab", 2, 0, ABTIO_FOREVER), 2, "%s: send before a receive", backend_name);
     is_int(abtio_recv(fds[0], buf, sizeof(buf), 0, ABTIO_FOREVER), 2, "a receive of all that there is");

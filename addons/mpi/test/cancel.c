@@ -30,7 +30,6 @@ static void ask_cancelled(void *arg)
     ABT_thread self;
     int flag;
 
-    (void)arg;
     ABT_self_get_thread(&self);
     ABT_thread_cancel(self);
     MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
@@ -65,7 +64,6 @@ static void send_and_receive(void *arg)
 
 static void send_and_replace(void *arg)
 {
-    (void)arg;
     MPI_Sendrecv_replace(large, LARGE, MPI_CHAR, 1, TAG_LARGE, 1, TAG_LARGE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -124,7 +122,6 @@ static void play(const char *how)
 
 static void handler(MPI_Comm *comm, int *code, ...)
 {
-    (void)comm;
     fail("error %d", *code);
 }
 

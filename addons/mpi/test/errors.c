@@ -103,7 +103,6 @@ static void receive_many(void)
 
 static int query(void *extra, MPI_Status *status)
 {
-    (void)extra;
     MPI_Status_set_elements(status, MPI_INT, 1);
     MPI_Status_set_cancelled(status, 0);
     status->MPI_TAG = 123;
@@ -118,8 +117,6 @@ static int release(void *extra)
 
 static int cancel(void *extra, int complete)
 {
-    (void)extra;
-    (void)complete;
     return MPI_SUCCESS;
 }
 
@@ -143,7 +140,6 @@ static void complete_generalized(void)
 static void handler(MPI_Comm *comm, int *code, ...)
 {
     is_int(class_of(*code), MPI_ERR_TRUNCATE, "a handler gets the code");
-    (void)comm;
     ABT_eventual_wait(ABT_EVENTUAL_MEMORY_GET_HANDLE(&seen), NULL);
     handled++;
 }

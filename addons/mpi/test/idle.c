@@ -114,7 +114,6 @@ static void sleep_only(void)
 
 static void run(void *arg)
 {
-    (void)arg;
     wait_for_message();
     sleep_only();
 }

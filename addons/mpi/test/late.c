@@ -29,7 +29,6 @@ static void answer(void *arg)
 {
     int number = NUMBER;
 
-    (void)arg;
     MPI_Ssend(&number, 1, MPI_INT, 0, TAG_ULT, MPI_COMM_SELF);
     MPI_Ssend(&number, 1, MPI_INT, 0, TAG_BACK, MPI_COMM_SELF);
 }

@@ -69,8 +69,6 @@ static atomic_int got_by_sched = -1;
 
 static int sched_init(ABT_sched sched, ABT_sched_config config)
 {
-    (void)sched;
-    (void)config;
     return ABT_SUCCESS;
 }
 

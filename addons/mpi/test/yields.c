@@ -24,7 +24,6 @@ static void receive(void *arg)
 {
     int value;
 
-    (void)arg;
     MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 

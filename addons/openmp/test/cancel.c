@@ -227,7 +227,6 @@ static void very_many(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     if (!omp_get_cancellation()) {
         setenv("OMP_CANCELLATION", "true", 1);
         execv("/proc/self/exe", argv);

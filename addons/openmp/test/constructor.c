@@ -53,7 +53,6 @@ static void *count_variables(void *library)
 int main(int argc, char **argv)
 {
     char path[4096];
-    (void)argc;
     watchdog_begin(0);
     is_int(own_members, MEMBERS, "a constructor of the program runs a region");
     snprintf(path, sizeof(path), "%s/constructor_library.so", dirname(argv[0]));

@@ -154,7 +154,6 @@ static void begin_by_region(int (*first)(void))
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     char path[4096];
     snprintf(path, sizeof(path), "%s/kmp_library.so", dirname(argv[0]));
     if (access(path, F_OK) != 0)

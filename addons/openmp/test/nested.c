@@ -410,7 +410,6 @@ static void cancels(int num)
 static void *root_main(void *arg)
 {
     int missing = 0;
-    (void)arg;
     omp_set_max_active_levels(2);
     for (int i = 0; i < 5; i++) {
         int sum = 0;

@@ -33,7 +33,6 @@ static int refuse(size_t size)
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *mask)
 {
-    (void)pid;
     if (refuse(size))
         return -1;
     if (atomic_load(&is_main_bound))
@@ -47,13 +46,11 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *mask)
 /* libabt asks by this one. */
 int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *mask)
 {
-    (void)thread;
     return sched_getaffinity(0, size, mask) == 0 ? 0 : errno;
 }
 
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *mask)
 {
-    (void)pid;
     bound = -1;
     for (size_t cpu = 0; cpu < CPUS && CPU_COUNT_S(size, mask) == 1; cpu++)
         if (CPU_ISSET_S(cpu, size, mask))
@@ -99,7 +96,6 @@ static void test_binding(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     if (!getenv("OMP_PLACES")) {
         setenv("OMP_PLACES", "{0},{8},{1400},{1401},{1500:2:8},{1535},{1536}", 1);
         setenv("OMP_PROC_BIND", "close", 1);

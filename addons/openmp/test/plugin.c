@@ -80,7 +80,6 @@ static void *thread_main(void *arg)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     watchdog_begin(0);
     snprintf(path, sizeof(path), "%s/../../../.libs/abtomp/libgomp.so.1", dirname(argv[0]));
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

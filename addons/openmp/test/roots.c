@@ -190,7 +190,6 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
     struct openmp *openmp = arg;
     char *path = realpath(info->dlpi_name, NULL);
     const char *name = path ? strrchr(path, '/') : NULL;
-    (void)size;
     if (name && strncmp(name, "/libgomp", 8) == 0) {
         void *library = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
         openmp->set = library ? (void (*)(int))dlsym(library, "omp_set_num_threads") : NULL;

@@ -38,7 +38,6 @@ static void count(int event, int endpoint, const void *at)
 
 static void on_thread_begin(int kind, ompt_data_t *thread)
 {
-    (void)kind;
     thread->value = 77;
     count(ompt_callback_thread_begin, 1, NULL);
 }
@@ -78,7 +77,6 @@ static void on_implicit_task(int endpoint, ompt_data_t *region, ompt_data_t *tas
 
 static void on_sync(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *at)
 {
-    (void)region;
     by_sync[kind]++;
     num_tasks_wrong += task == NULL;
     count(ompt_callback_sync_region, endpoint, at);
@@ -101,7 +99,6 @@ static void on_task_create(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-    (void)next;
     by_status[status]++;
     bool is_of_event = status == ompt_task_early_fulfill || status == ompt_task_late_fulfill;
     num_tasks_wrong += (status == ompt_task_complete || is_of_event) && prior->value != 2 && prior->value != 3;
@@ -143,7 +140,6 @@ static void on_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id,
 
 static void on_acquired(int kind, uint64_t wait_id, const void *at)
 {
-    (void)wait_id;
     by_mutex[kind]++;
     inside++;
     count(ompt_callback_mutex_acquired, 1, at);
@@ -158,7 +154,6 @@ static void on_released(int kind, uint64_t wait_id, const void *at)
 
 static void on_nest_lock(int endpoint, uint64_t wait_id, const void *at)
 {
-    (void)wait_id;
     count(ompt_callback_nest_lock, endpoint, at);
 }
 
@@ -170,7 +165,6 @@ static void on_finish(ompt_data_t *tool)
 
 static int start(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
 {
-    (void)device;
     find = lookup;
     tool->value = 9;
     ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");

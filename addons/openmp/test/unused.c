@@ -14,7 +14,6 @@ int acc_get_num_devices(int kind);
 
 int main(int argc, char **argv)
 {
-    (void)argv;
     watchdog_begin(0);
     if (argc > 100)
         return omp_get_max_threads() + acc_get_num_devices(0);

@@ -69,7 +69,6 @@ ABTX_TASK_DEFINE(long, wide, (unsigned, seed), (int, depth), (unsigned, first))
 static void iterate(ptrdiff_t from, ptrdiff_t to, void *arg)
 {
     unsigned long sum = 0;
-    (void)arg;
     for (ptrdiff_t i = from; i < to; i++)
         sum = (sum ^ (unsigned long)i) * 3;
     if (sum == 1)

@@ -43,7 +43,6 @@ static long guarded;
 
 static void nop(void *arg)
 {
-    (void)arg;
 }
 
 static void toil(void *arg)
@@ -90,7 +89,6 @@ static void tasklets(long me)
 
 static void yield_often(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < UNITS / 2; i++)
         ABT_thread_yield();
 }
@@ -167,7 +165,6 @@ static void keys(long me)
 
 static void one_mutex(long me)
 {
-    (void)me;
     ABT_mutex_lock(mutexes[0]);
     guarded++;
     ABT_mutex_unlock(mutexes[0]);
@@ -175,13 +172,11 @@ static void one_mutex(long me)
 
 static void ult_barrier(long me)
 {
-    (void)me;
     ABT_barrier_wait(barrier);
 }
 
 static void xstream_barrier(long me)
 {
-    (void)me;
     ABT_xstream_barrier_wait(stream_barrier);
 }
 
@@ -191,7 +186,6 @@ static void xstream_barrier(long me)
  */
 static void word_barrier(long me)
 {
-    (void)me;
     static _Atomic(uint32_t) arrived, rounds;
     uint32_t round = rounds;
     if (atomic_fetch_add(&arrived, 1) + 1 == (uint32_t)num * (round + 1)) {
@@ -247,13 +241,11 @@ static void give(long grain)
 
 static void give_empty(long me)
 {
-    (void)me;
     give(0);
 }
 
 static void give_grains(long me)
 {
-    (void)me;
     give(6200); /* 2 us, simulated */
 }
 
@@ -282,7 +274,6 @@ enum { FIB = 14, FIB_FORKS = 609 };
 
 static void fib(long me)
 {
-    (void)me;
     struct fib fib = {FIB, 0};
     fib_ult(&fib);
 }

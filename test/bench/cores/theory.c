@@ -47,14 +47,12 @@ static void do_pingpong(long me)
 
 static void do_counter(long me)
 {
-    (void)me;
     for (long i = 0; i < repeats; i++)
         atomic_fetch_add(&shared.word, 1);
 }
 
 static void do_ticket(long me)
 {
-    (void)me;
     for (long i = 0; i < repeats; i++) {
         long mine = atomic_fetch_add(&turn.word, 1);
         while (atomic_load_explicit(&served.word, memory_order_acquire) != mine)
@@ -66,7 +64,6 @@ static void do_ticket(long me)
 
 static void do_barrier(long me)
 {
-    (void)me;
     for (long i = 0; i < repeats; i++) {
         long round = atomic_load(&rounds.word);
         if (atomic_fetch_add(&arrived.word, 1) % num == num - 1)
@@ -78,7 +75,6 @@ static void do_barrier(long me)
 
 static void do_sleep(long me)
 {
-    (void)me;
     for (long i = 0; i < repeats; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }

@@ -39,13 +39,11 @@ static void run_create(const struct suite_work *work)
 
 static void wait_for_tasks(void *arg)
 {
-    (void)arg;
 #pragma omp taskwait
 }
 
 static void make_tasks(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < UNITS; i++) {
 #pragma omp task
         __asm__ volatile("");
@@ -66,7 +64,6 @@ static float factor = 2;
 
 static void for_loop(void *arg)
 {
-    (void)arg;
 #pragma omp parallel for
     for (int i = 0; i < COLUMNS; i++)
         matrix[0][i] *= factor;
@@ -75,7 +72,6 @@ static void for_loop(void *arg)
 
 static void tasks_single(void *arg)
 {
-    (void)arg;
 #pragma omp parallel
 #pragma omp single
     for (int i = 0; i < TASKS; i++) {
@@ -87,7 +83,6 @@ static void tasks_single(void *arg)
 
 static void tasks_parallel(void *arg)
 {
-    (void)arg;
 #pragma omp parallel for
     for (int i = 0; i < TASKS; i++) {
 #pragma omp task firstprivate(i)
@@ -99,7 +94,6 @@ static void tasks_parallel(void *arg)
 static void nested(void *arg)
 {
     int inner = suite_streams < 2 ? 2 : suite_streams;
-    (void)arg;
 #pragma omp parallel for
     for (int row = 0; row < ROWS; row++) {
 #pragma omp parallel for num_threads(inner)
@@ -120,7 +114,6 @@ static void make_children(int parent)
 
 static void nested_tasks(void *arg)
 {
-    (void)arg;
 #pragma omp parallel
 #pragma omp single
     for (int i = 0; i < PARENTS; i++) {
@@ -156,7 +149,6 @@ static long fib(int n)
 static void fib_batch(void *arg)
 {
     long result = 0;
-    (void)arg;
 #pragma omp parallel
 #pragma omp single
     result = fib(KERNEL_FIB_N);
@@ -165,7 +157,6 @@ static void fib_batch(void *arg)
 
 static void run_fib(const struct suite_work *work)
 {
-    (void)work;
     suite_run(fib_batch, NULL, (double)kernel_fib_spawns(KERNEL_FIB_N));
 }
 
@@ -188,7 +179,6 @@ static void place_queens(struct kernel_board *board)
 static void queens_batch(void *arg)
 {
     struct kernel_board board = {0, 0, 0, 0, 0};
-    (void)arg;
 #pragma omp parallel
 #pragma omp single
     place_queens(&board);
@@ -197,7 +187,6 @@ static void queens_batch(void *arg)
 
 static void run_queens(const struct suite_work *work)
 {
-    (void)work;
     queens = KERNEL_QUEENS;
     suite_run(queens_batch, NULL, (double)kernel_queens_placements(queens));
 }
@@ -229,7 +218,6 @@ static void uts_batch(void *arg)
 {
     struct kernel_node *root = malloc(sizeof(*root));
     long nodes = 1;
-    (void)arg;
     if (!root)
         exit(1);
     kernel_uts_root(tree, root);
@@ -312,7 +300,6 @@ static void loop(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t grain, void (*body)(p
 static void do_dense(void *arg)
 {
     static const struct dense_runtime runtime = {invoke, loop};
-    (void)arg;
 #pragma omp parallel
 #pragma omp single
     dense_do(&runtime);

@@ -123,14 +123,12 @@ static pthread_t made[MAX_THREADS];
 
 static void create_all(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < MAX_THREADS; i++)
         start(&made[i], nothing, NULL);
 }
 
 static void join_all(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < MAX_THREADS; i++)
         pthread_join(made[i], NULL);
 }
@@ -234,7 +232,6 @@ static void run_memory(const struct suite_work *work)
 {
     static pthread_t threads[MAX_THREADS];
     struct suite_samples samples = {NULL, 0, 0};
-    (void)work;
     pthread_barrier_init(&barrier, NULL, MAX_THREADS + 1);
     long before = suite_resident();
     for (int i = 0; i < MAX_THREADS; i++)
@@ -301,7 +298,6 @@ static void measure_wakes(long pause, void (*then)(long), long ns)
 
 static void run_first(const struct suite_work *work)
 {
-    (void)work;
     measure_wakes(3000000, suite_compute, 1000000);
 }
 

@@ -35,12 +35,10 @@ static long each;
 
 static void nothing(void *arg)
 {
-    (void)arg;
 }
 
 static void yields(void *arg)
 {
-    (void)arg;
     for (long n = each; n > 0; n--)
         ult_yield();
 }
@@ -66,14 +64,12 @@ static void run(const struct suite_work *work)
 
 static void create_all(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < UNITS; i++)
         ult_create_to(&ults[i], nothing, NULL, i % suite_streams);
 }
 
 static void join_all(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < UNITS; i++)
         ult_join(&ults[i]);
 }
@@ -120,7 +116,6 @@ static void scal_parts(struct range *ranges, int row, int parts, int streams)
 static void for_loop(void *arg)
 {
     struct range ranges[SUITE_MAX_STREAMS];
-    (void)arg;
     scal_parts(ranges, 0, suite_streams, suite_streams);
     factor = 2.5F - factor;
 }
@@ -128,7 +123,6 @@ static void for_loop(void *arg)
 static void tasks_single(void *arg)
 {
     static struct range ranges[TASKS];
-    (void)arg;
     scal_parts(ranges, 0, TASKS, suite_streams);
     factor = 2.5F - factor;
 }
@@ -157,7 +151,6 @@ static void on_all_streams(int num, void (*func)(void *))
 
 static void nested(void *arg)
 {
-    (void)arg;
     on_all_streams(ROWS, scal_rows);
 }
 
@@ -180,14 +173,12 @@ static void scal_each(void *arg)
 
 static void tasks_parallel(void *arg)
 {
-    (void)arg;
     on_all_streams(TASKS, scal_each);
 }
 
 static void nested_tasks(void *arg)
 {
     static struct range parents[PARENTS];
-    (void)arg;
     for (int i = 0; i < PARENTS; i++) {
         parents[i].begin = i * CHILDREN;
         parents[i].end = (i + 1) * CHILDREN;
@@ -236,14 +227,12 @@ static void fib(void *arg)
 static void fib_batch(void *arg)
 {
     struct fib f = {KERNEL_FIB_N, 0};
-    (void)arg;
     fib(&f);
     suite_expect(f.result, kernel_fib(KERNEL_FIB_N), "fib");
 }
 
 static void run_fib(const struct suite_work *work)
 {
-    (void)work;
     ult_init(suite_streams);
     suite_run(fib_batch, NULL, (double)kernel_fib_spawns(KERNEL_FIB_N));
     ult_fini();
@@ -267,14 +256,12 @@ static void place_queens(void *arg)
 static void queens_batch(void *arg)
 {
     struct kernel_board board = {0, 0, 0, 0, 0};
-    (void)arg;
     place_queens(&board);
     suite_expect(board.solutions, kernel_queens_solutions(KERNEL_QUEENS), "the number of solutions");
 }
 
 static void run_queens(const struct suite_work *work)
 {
-    (void)work;
     ult_init(suite_streams);
     suite_run(queens_batch, NULL, (double)kernel_queens_placements(KERNEL_QUEENS));
     ult_fini();
@@ -290,7 +277,6 @@ static long count;
 
 static void locks(void *arg)
 {
-    (void)arg;
     for (long n = each; n > 0; n--) {
         ult_mutex_lock(&mutex);
         count++;
@@ -300,7 +286,6 @@ static void locks(void *arg)
 
 static void locks_and_yields(void *arg)
 {
-    (void)arg;
     for (long n = each; n > 0; n--) {
         ult_mutex_lock(&mutex);
         long before = count;
@@ -360,7 +345,6 @@ static void blocks(void *arg)
 static void run_memory(const struct suite_work *work)
 {
     struct suite_samples samples = {NULL, 0, 0};
-    (void)work;
     ult_init(1);
     for (int i = 0; i < BLOCKED; i++) {
         ult_event_init(&events[i]);

@@ -23,7 +23,6 @@ static atomic_int ready;
 
 static void nothing(void *arg)
 {
-    (void)arg;
 }
 
 static void count(void *arg)

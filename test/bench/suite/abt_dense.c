@@ -83,7 +83,6 @@ static void measure_first(void *arg)
 {
     struct suite_samples samples = {NULL, 0, 0};
     double end = suite_now_ns() + 20 * suite_budget_ns;
-    (void)arg;
     while (samples.num < 5 || suite_now_ns() < end)
         suite_add(&samples, ABTX_RUN(first_task));
     suite_report(&samples, 1);

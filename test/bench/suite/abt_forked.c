@@ -62,21 +62,18 @@ static void scal_part(ptrdiff_t begin, ptrdiff_t end, void *row)
 
 static void scal_rows(ptrdiff_t begin, ptrdiff_t end, void *arg)
 {
-    (void)arg;
     for (ptrdiff_t row = begin; row < end; row++)
         abtx_for(0, COLUMNS, grain, scal_part, matrix[row]);
 }
 
 static void for_loop(void *arg)
 {
-    (void)arg;
     abtx_for(0, COLUMNS, grain, scal_part, matrix[0]);
     factor = 2.5F - factor;
 }
 
 static void nested(void *arg)
 {
-    (void)arg;
     abtx_for(0, ROWS, 1, scal_rows, NULL);
     factor = 2.5F - factor;
 }
@@ -95,7 +92,6 @@ static void tasks_single(void *arg)
     static abtx_at positions[TASKS];
     struct abtx_region region;
     abtx_at here = ABTX_fork_enter(&region);
-    (void)arg;
     for (int i = 0; i < TASKS; i++) {
         scal_one_set(&tasks[i], i);
         positions[i] = here;
@@ -126,13 +122,11 @@ ABTX_VOID_TASK(fork_nothing)
 
 static void tasks_empty(void *arg)
 {
-    (void)arg;
     ABTX_RUN(fork_nothing);
 }
 
 static void run_tasks_empty(const struct suite_work *work)
 {
-    (void)work;
     setenv("ABT_THREAD_STACKSIZE", "65536", 1); /* they lie there */
     run(tasks_empty, 1);
 }
@@ -177,7 +171,6 @@ static int fib_n;
 
 static void fib_batch(void *arg)
 {
-    (void)arg;
     suite_expect(ABTX_RUN(fib, fib_n), kernel_fib(fib_n), "fib");
 }
 
@@ -219,13 +212,11 @@ ABTX_TASK(long, all_solutions, (const struct kernel_board *, board))
 static void queens_batch(void *arg)
 {
     struct kernel_board board = {0, 0, 0, 0, 0};
-    (void)arg;
     suite_expect(ABTX_RUN(all_solutions, &board), kernel_queens_solutions(queens), "the number of solutions");
 }
 
 static void run_queens(const struct suite_work *work)
 {
-    (void)work;
     queens = KERNEL_QUEENS;
     run(queens_batch, (double)kernel_queens_placements(queens));
 }
@@ -277,7 +268,6 @@ static void uts_batch(void *arg)
 {
     struct kernel_node root;
     struct abtx_region region;
-    (void)arg;
     kernel_uts_root(tree, &root);
     suite_expect(1 + count_children(ABTX_fork_enter(&region), &root, 0), kernel_uts_nodes(tree), "the number of nodes");
     ABTX_fork_leave(&region);
@@ -300,7 +290,6 @@ static void look_up(ptrdiff_t begin, ptrdiff_t end, void *sum, void *lookups)
 
 static void add_checksum(void *left, const void *right, void *arg)
 {
-    (void)arg;
     *(unsigned long *)left += *(const unsigned long *)right;
 }
 
@@ -311,7 +300,6 @@ static void xs_batch(void *arg)
     static const unsigned long none;
     struct abtx_reduction how = {sizeof(none), &none, look_up, add_checksum, xs_lookups(sorted)};
     unsigned long sum = 0;
-    (void)arg;
     abtx_reduce(0, xs_num_lookups(), 100, &how, &sum);
     xs_expect(sum);
 }

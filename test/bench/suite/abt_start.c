@@ -6,28 +6,24 @@ enum { ULTS = 10000 };
 
 static void init_and_finalize(void *arg)
 {
-    (void)arg;
     CHECK(ABT_init(0, NULL));
     CHECK(ABT_finalize());
 }
 
 static void run_init(const struct suite_work *work)
 {
-    (void)work;
     suite_run(init_and_finalize, NULL, 1);
 }
 
 static void create_and_join_stream(void *arg)
 {
     ABT_xstream stream;
-    (void)arg;
     CHECK(ABT_xstream_create(ABT_SCHED_NULL, &stream));
     CHECK(ABT_xstream_free(&stream));
 }
 
 static void run_stream(const struct suite_work *work)
 {
-    (void)work;
     CHECK(ABT_init(0, NULL));
     suite_run(create_and_join_stream, NULL, 1);
     CHECK(ABT_finalize());
@@ -39,7 +35,6 @@ static long blocked;
 
 static void block(void *arg)
 {
-    (void)arg;
     blocked++;
     CHECK(ABT_self_suspend());
     blocked--;

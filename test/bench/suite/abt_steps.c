@@ -27,19 +27,16 @@ static ABT_pool pool_for(int rank)
 
 static void nothing(void *arg)
 {
-    (void)arg;
 }
 
 static void create_all(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < UNITS; i++)
         create(pool_for(i % team.num), nothing, NULL, &units[i]);
 }
 
 static void join_all(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < UNITS; i++)
         CHECK(ABT_thread_free(&units[i]));
 }
@@ -83,7 +80,6 @@ static void parent(void *arg)
 static void nested_tasks(void *arg)
 {
     static struct element parents[PARENTS];
-    (void)arg;
     for (int i = 0; i < PARENTS; i++) {
         parents[i].i = i;
         CHECK(ABT_thread_create(pool_for(i % team.num), parent, &parents[i], ABT_THREAD_ATTR_NULL, &parents[i].unit));

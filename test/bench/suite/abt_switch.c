@@ -7,25 +7,21 @@ enum { SWITCHES = 20000, MAX_ULTS = 256 };
 
 static void raw_switches(void *arg)
 {
-    (void)arg;
     raw_switch_ns(SWITCHES);
 }
 
 static void run_raw(const struct suite_work *work)
 {
-    (void)work;
     suite_run(raw_switches, NULL, 2 * SWITCHES);
 }
 
 static void kept_switches(void *arg)
 {
-    (void)arg;
     raw_switch_keeping_ns(SWITCHES);
 }
 
 static void kept_starts(void *arg)
 {
-    (void)arg;
     raw_start_keeping_ns(SWITCHES);
 }
 
@@ -40,7 +36,6 @@ static long each, done;
 
 static void yields(void *arg)
 {
-    (void)arg;
     for (long n = each; n > 0; n--)
         ABT_thread_yield();
     done++;
@@ -115,7 +110,6 @@ static void suspends_first(void *arg)
 
 static void pair_batch(void *arg)
 {
-    (void)arg;
     done = 0;
     CHECK(ABT_thread_create(team.pools[0], switching == YIELD_TO ? switches : suspends_first, &pair[1],
                             ABT_THREAD_ATTR_NULL, &pair[1]));

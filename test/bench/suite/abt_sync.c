@@ -13,7 +13,6 @@ static long each, count; /* operations of one ULT, and of all */
 
 static void locks(void *arg)
 {
-    (void)arg;
     for (long n = each; n > 0; n--) {
         ABT_mutex_lock(mutex);
         count++;
@@ -23,7 +22,6 @@ static void locks(void *arg)
 
 static void locks_and_yields(void *arg)
 {
-    (void)arg;
     for (long n = each; n > 0; n--) {
         ABT_mutex_lock(mutex);
         long before = count;

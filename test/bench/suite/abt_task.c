@@ -56,7 +56,6 @@ static void turn_factor(void)
 static void for_loop(void *arg)
 {
     struct range ranges[MAX_PARTS];
-    (void)arg;
     for (int s = 0; s < team.num; s++) {
         ranges[s] = part_of(COLUMNS, s, team.num);
         if (s > 0)
@@ -72,7 +71,6 @@ static void for_loop(void *arg)
 static void tasks_single(void *arg)
 {
     static struct range ranges[TASKS];
-    (void)arg;
     for (int i = 0; i < TASKS; i++) {
         ranges[i] = part_of(COLUMNS, i, TASKS);
         int s = layout == TEAM_PRIV ? i % team.num : 0;
@@ -93,7 +91,6 @@ static void tasks_single_many(void *arg)
     static void *args[TASKS];
     static ABT_thread units[TASKS];
     int num = 0;
-    (void)arg;
     for (int s = team.num - 1; s >= 0; s--) {
         const struct range part = part_of(TASKS, s, team.num);
         for (int i = part.begin; i < part.end; i++, num++) {
@@ -127,7 +124,6 @@ static void make_part(void *arg)
 static void tasks_parallel(void *arg)
 {
     struct range ranges[MAX_PARTS];
-    (void)arg;
     for (int s = 0; s < team.num; s++)
         ranges[s] = part_of(COLUMNS, s, team.num);
     team_everywhere(make_part, ranges, sizeof(ranges[0]));
@@ -156,7 +152,6 @@ static void do_rows(void *arg)
 static void nested(void *arg)
 {
     struct range ranges[MAX_PARTS];
-    (void)arg;
     for (int s = 0; s < team.num; s++)
         ranges[s] = part_of(ROWS, s, team.num);
     team_everywhere(do_rows, ranges, sizeof(ranges[0]));
@@ -236,7 +231,6 @@ static void fib(void *arg)
 static void fib_batch(void *arg)
 {
     struct fib f = {KERNEL_FIB_N, 0};
-    (void)arg;
     run_root(fib, &f);
     suite_expect(f.result, kernel_fib(KERNEL_FIB_N), "fib");
 }

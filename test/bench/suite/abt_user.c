@@ -21,7 +21,6 @@ static struct ring *ring_of(ABT_pool pool)
 static int init(ABT_pool pool, ABT_pool_config config)
 {
     struct ring *ring = calloc(1, sizeof(*ring));
-    (void)config;
     return ring ? ABT_pool_set_data(pool, ring) : ABT_ERR_MEM;
 }
 
@@ -43,14 +42,11 @@ static ABT_thread pop(ABT_pool pool)
 
 static ABT_unit new_create_unit(ABT_pool pool, ABT_thread thread)
 {
-    (void)pool;
     return (ABT_unit)thread;
 }
 
 static void new_free_unit(ABT_pool pool, ABT_unit unit)
 {
-    (void)pool;
-    (void)unit;
 }
 
 static ABT_bool new_is_empty(ABT_pool pool)
@@ -61,13 +57,11 @@ static ABT_bool new_is_empty(ABT_pool pool)
 
 static ABT_thread new_pop(ABT_pool pool, ABT_pool_context context)
 {
-    (void)context;
     return pop(pool);
 }
 
 static void new_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 {
-    (void)context;
     push(pool, (ABT_thread)unit);
 }
 
@@ -85,7 +79,6 @@ static ABT_unit old_create(ABT_thread thread)
 
 static void old_free_unit(ABT_unit *unit)
 {
-    (void)unit;
 }
 
 static size_t old_get_size(ABT_pool pool)

@@ -39,8 +39,6 @@ static int num_ults, pause_ns;
 
 static ABT_bool look(void *data, ABT_bool about_to_sleep)
 {
-    (void)data;
-    (void)about_to_sleep;
     pthread_mutex_lock(&queue.lock);
     struct wait *first = queue.waiting;
     queue.waiting = NULL;
@@ -71,7 +69,6 @@ static void wait_for_events(void *arg)
 
 static void serve_events(void *arg)
 {
-    (void)arg;
     queue.events = 0;
     team_deal_out(num_ults, wait_for_events);
     suite_expect(queue.events, each * num_ults, "the number of events");
@@ -132,7 +129,6 @@ static double begun; /* the other one, in suite_now_ns() */
 
 static void note_time(void *arg)
 {
-    (void)arg;
     begun = suite_now_ns();
 }
 

@@ -38,7 +38,6 @@ static struct by_energy *data_of(ABT_pool pool)
 static int pool_init(ABT_pool pool, ABT_pool_config config)
 {
     struct by_energy *p = calloc(1, sizeof(*p));
-    (void)config;
     if (!p)
         return ABT_ERR_MEM;
     pthread_mutex_init(&p->lock, NULL);
@@ -52,14 +51,11 @@ static void pool_free(ABT_pool pool)
 
 static ABT_unit pool_create_unit(ABT_pool pool, ABT_thread thread)
 {
-    (void)pool;
     return (ABT_unit)thread;
 }
 
 static void pool_free_unit(ABT_pool pool, ABT_unit unit)
 {
-    (void)pool;
-    (void)unit;
 }
 
 static ABT_bool pool_is_empty(ABT_pool pool)
@@ -75,7 +71,6 @@ static void pool_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
 {
     struct by_energy *p = data_of(pool);
     void *arg;
-    (void)context;
     CHECK(ABT_thread_get_arg((ABT_thread)unit, &arg));
     pthread_mutex_lock(&p->lock);
     if (p->first == p->end)

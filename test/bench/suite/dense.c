@@ -24,7 +24,6 @@ static void invoke_in_turn(int num, void (*const *funcs)(void *), void *const *a
 static void loop_at_once(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t grain, void (*body)(ptrdiff_t, ptrdiff_t, void *),
                          void *arg)
 {
-    (void)grain;
     body(begin, end, arg);
 }
 

@@ -156,13 +156,11 @@ static uint64_t falling(size_t i)
 
 static uint64_t same(size_t i)
 {
-    (void)i;
     return 7;
 }
 
 static uint64_t any(size_t i)
 {
-    (void)i;
     return next_random();
 }
 

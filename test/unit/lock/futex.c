@@ -162,7 +162,6 @@ static atomic_int handled;
 
 static void ring(int sig)
 {
-    (void)sig;
     atomic_fetch_add(&handled, 1);
     atomic_store(&bell, 1);
     abti_futex_wake(&bell);

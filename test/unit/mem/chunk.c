@@ -69,7 +69,6 @@ int madvise(void *addr, size_t len, int advice)
 /* Writes where nobody may. */
 static void overflow(void *arg)
 {
-    (void)arg;
     struct abti_stack *stack = abti_es_self->cur->stack;
     char *guard = stack->guard == ABTI_GUARD_PAGE ? stack->base - sizeof(uint64_t) : stack->low;
     *(volatile uint64_t *)guard = 1;

@@ -14,7 +14,6 @@ static bool is_large; /* the machine has so many CPUs, and the kernel could have
 /* Replaces that of the system. It is called for the caller's own thread only. */
 int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *mask)
 {
-    (void)thread;
     memset(mask, 0, size);
     if (!is_large)
         return sched_getaffinity(0, size, mask) == 0 ? 0 : errno;

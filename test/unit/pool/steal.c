@@ -23,7 +23,6 @@ static abti_unit *units[UNITS];
 
 static void nothing(void *arg)
 {
-    (void)arg;
 }
 
 static abti_unit *pop(void)

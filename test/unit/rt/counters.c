@@ -18,7 +18,6 @@ static int runs;
 
 static void run(void *arg)
 {
-    (void)arg;
     runs++;
 }
 

@@ -162,7 +162,6 @@ static void look(int self)
 
 static void child(void *arg)
 {
-    (void)arg;
     ABT_thread_yield();
 }
 
@@ -228,7 +227,6 @@ static void leave_frames(void *arg)
 {
     const char *frame = __builtin_frame_address(0);
 
-    (void)arg;
     if (atomic_exchange(&left_frame, frame) == frame)
         atomic_fetch_add(&poisoned, 1);
     atomic_fetch_add(&ended, 1);

@@ -81,7 +81,6 @@ static atomic_bool started;
 
 static void keep_running(void *arg)
 {
-    (void)arg;
     atomic_store(&started, true);
     while (!atomic_load(&go_on))
         sched_yield();

@@ -47,14 +47,12 @@ static void meet(const char *when)
 
 static void wait_once(void *arg)
 {
-    (void)arg;
     abti_xbarrier_wait(&barrier);
     atomic_store(&has_returned, true);
 }
 
 static void end(void *arg)
 {
-    (void)arg;
     abti_xbarrier_fini(&barrier);
     atomic_store(&has_returned, true);
 }

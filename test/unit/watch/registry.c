@@ -134,7 +134,6 @@ static ABT_pool private_pool, private_idle;
 
 static void in_private_pool(void *arg)
 {
-    (void)arg;
     test_all("private pool", private_pool, private_idle);
 }
 

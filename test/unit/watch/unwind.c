@@ -83,7 +83,6 @@ static void entry_call(void)
 
 static void nested_call(void *arg)
 {
-    (void)arg;
     middle_call();
     stay();
 }
@@ -165,15 +164,11 @@ static void test_called_elsewhere(void)
 
 static abti_ctx leave_for_main(void *room, void *a, void *b)
 {
-    (void)room;
-    (void)a;
-    (void)b;
     return main_ctx;
 }
 
 static int then_goes_away(void *room)
 {
-    (void)room;
     abti_ctx_switch(&other_ctx, main_ctx);
     return 0;
 }
