@@ -53,23 +53,27 @@ static ABT_thread ended(void)
     return thread;
 }
 
+/* A function that does what is given, one after the other, and returns what the last one gives. */
+#define MISUSE(name, ...)                                                                                              \
+    static int name(void)                                                                                              \
+    {                                                                                                                  \
+        return (__VA_ARGS__);                                                                                          \
+    }
+
 /* --- Freed, or made as new, while units wait --- */
 
 static void waits_eventual(void *arg)
 {
-    (void)arg;
     must(ABT_eventual_wait(eventual, NULL));
 }
 
 static void waits_future(void *arg)
 {
-    (void)arg;
     must(ABT_future_wait(future));
 }
 
 static void waits_cond(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
     must(ABT_cond_wait(cond, mutex));
     must(ABT_mutex_unlock(mutex));
@@ -77,7 +81,6 @@ static void waits_cond(void *arg)
 
 static void waits_barrier(void *arg)
 {
-    (void)arg;
     must(ABT_barrier_wait(barrier));
 }
 
@@ -85,7 +88,6 @@ static atomic_bool comes_to_xbarrier;
 
 static void *waits_xbarrier(void *arg)
 {
-    (void)arg;
     atomic_store(&comes_to_xbarrier, true);
     must(ABT_xstream_barrier_wait(xbarrier));
     return NULL;
@@ -93,70 +95,27 @@ static void *waits_xbarrier(void *arg)
 
 static void locks(void *arg)
 {
-    (void)arg;
     must(ABT_mutex_lock(mutex));
 }
 
 static void read_locks(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_rdlock(rwlock));
 }
 
 static void write_locks(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_wrlock(rwlock));
 }
 
-static int free_eventual(void)
-{
-    begun(waits_eventual);
-    return ABT_eventual_free(&eventual);
-}
-
-static int free_eventual_of_two(void)
-{
-    begun(waits_eventual);
-    begun(waits_eventual);
-    return ABT_eventual_free(&eventual);
-}
-
-static int reset_eventual(void)
-{
-    begun(waits_eventual);
-    return ABT_eventual_reset(eventual);
-}
-
-static int free_future(void)
-{
-    begun(waits_future);
-    return ABT_future_free(&future);
-}
-
-static int reset_future(void)
-{
-    begun(waits_future);
-    return ABT_future_reset(future);
-}
-
-static int free_cond(void)
-{
-    begun(waits_cond);
-    return ABT_cond_free(&cond);
-}
-
-static int free_barrier(void)
-{
-    begun(waits_barrier);
-    return ABT_barrier_free(&barrier);
-}
-
-static int reinit_barrier(void)
-{
-    begun(waits_barrier);
-    return ABT_barrier_reinit(barrier, 3);
-}
+MISUSE(free_eventual, begun(waits_eventual), ABT_eventual_free(&eventual))
+MISUSE(free_eventual_of_two, begun(waits_eventual), begun(waits_eventual), ABT_eventual_free(&eventual))
+MISUSE(reset_eventual, begun(waits_eventual), ABT_eventual_reset(eventual))
+MISUSE(free_future, begun(waits_future), ABT_future_free(&future))
+MISUSE(reset_future, begun(waits_future), ABT_future_reset(future))
+MISUSE(free_cond, begun(waits_cond), ABT_cond_free(&cond))
+MISUSE(free_barrier, begun(waits_barrier), ABT_barrier_free(&barrier))
+MISUSE(reinit_barrier, begun(waits_barrier), ABT_barrier_reinit(barrier, 3))
 
 static int free_xbarrier(void)
 {
@@ -179,72 +138,23 @@ static int free_xbarrier(void)
 
 /* --- Locks --- */
 
-static int free_mutex(void)
-{
-    must(ABT_mutex_lock(mutex));
-    return ABT_mutex_free(&mutex);
-}
-
-static int free_mutex_of_ult(void)
-{
-    begun(locks);
-    return ABT_mutex_free(&mutex);
-}
-
-static int free_rwlock_read(void)
-{
-    begun(read_locks);
-    return ABT_rwlock_free(&rwlock);
-}
-
-static int free_rwlock_written(void)
-{
-    begun(write_locks);
-    return ABT_rwlock_free(&rwlock);
-}
-
-static int unlock_free_mutex(void)
-{
-    return ABT_mutex_unlock(mutex);
-}
-
-static int unlock_twice(void)
-{
-    must(ABT_mutex_lock(mutex));
-    must(ABT_mutex_unlock(mutex));
-    return ABT_mutex_unlock(mutex);
-}
-
-static int unlock_free_rwlock(void)
-{
-    return ABT_rwlock_unlock(rwlock);
-}
-
-static int unlock_rwlock_twice(void)
-{
-    must(ABT_rwlock_rdlock(rwlock));
-    must(ABT_rwlock_unlock(rwlock));
-    return ABT_rwlock_unlock(rwlock);
-}
-
-static int unlock_rwlock_of_writer(void)
-{
-    begun(write_locks);
-    return ABT_rwlock_unlock(rwlock);
-}
+MISUSE(free_mutex, must(ABT_mutex_lock(mutex)), ABT_mutex_free(&mutex))
+MISUSE(free_mutex_of_ult, begun(locks), ABT_mutex_free(&mutex))
+MISUSE(free_rwlock_read, begun(read_locks), ABT_rwlock_free(&rwlock))
+MISUSE(free_rwlock_written, begun(write_locks), ABT_rwlock_free(&rwlock))
+MISUSE(unlock_free_mutex, ABT_mutex_unlock(mutex))
+MISUSE(unlock_twice, must(ABT_mutex_lock(mutex)), must(ABT_mutex_unlock(mutex)), ABT_mutex_unlock(mutex))
+MISUSE(unlock_free_rwlock, ABT_rwlock_unlock(rwlock))
+MISUSE(unlock_rwlock_twice, must(ABT_rwlock_rdlock(rwlock)), must(ABT_rwlock_unlock(rwlock)), ABT_rwlock_unlock(rwlock))
+MISUSE(unlock_rwlock_of_writer, begun(write_locks), ABT_rwlock_unlock(rwlock))
 
 static void locks_rwlock_twice(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_wrlock(rwlock));
     must(ABT_rwlock_rdlock(rwlock));
 }
 
-static int lock_rwlock_twice(void)
-{
-    begun(locks_rwlock_twice);
-    return ABT_SUCCESS;
-}
+MISUSE(lock_rwlock_twice, begun(locks_rwlock_twice), ABT_SUCCESS)
 
 static int lock_of_ended_ult(void)
 {
@@ -253,11 +163,7 @@ static int lock_of_ended_ult(void)
     return ABT_SUCCESS;
 }
 
-static int unlock_of_ended_ult(void)
-{
-    begun(locks);
-    return ABT_mutex_unlock(mutex);
-}
+MISUSE(unlock_of_ended_ult, begun(locks), ABT_mutex_unlock(mutex))
 
 static int free_own_mutex(void)
 {
@@ -282,10 +188,7 @@ static int cond_of_another_mutex(void)
     return ABT_cond_wait(cond, other);
 }
 
-static int cond_without_lock(void)
-{
-    return ABT_cond_wait(cond, mutex);
-}
+MISUSE(cond_without_lock, ABT_cond_wait(cond, mutex))
 
 /* --- Attributes, configurations, definitions and timers that have been freed --- */
 
@@ -429,10 +332,7 @@ static int one_stack_for_two(void)
     return ABT_thread_create(pool, do_nothing, NULL, attr, &thread);
 }
 
-static int push_ready(void)
-{
-    return ABT_pool_push_thread(pool, create(do_nothing));
-}
+MISUSE(push_ready, ABT_pool_push_thread(pool, create(do_nothing)))
 
 static int push_popped_twice(void)
 {
@@ -454,10 +354,7 @@ static int push_unit_twice(void)
     return ABT_pool_push(pool, unit);
 }
 
-static int push_ended(void)
-{
-    return ABT_pool_push_thread(pool, ended());
-}
+MISUSE(push_ended, ABT_pool_push_thread(pool, ended()))
 
 static int push_many_ended(void)
 {
@@ -465,10 +362,7 @@ static int push_many_ended(void)
     return ABT_pool_push_threads(pool, threads, 2);
 }
 
-static int push_blocked(void)
-{
-    return ABT_pool_push_thread(pool, begun(waits_eventual));
-}
+MISUSE(push_blocked, ABT_pool_push_thread(pool, begun(waits_eventual)))
 
 static int push_itself(void)
 {
@@ -478,52 +372,15 @@ static int push_itself(void)
     return ABT_pool_push_thread(pool, self);
 }
 
-static int yield_to_blocked(void)
-{
-    return ABT_self_yield_to(begun(waits_eventual));
-}
-
-static int yield_to_ended(void)
-{
-    return ABT_self_yield_to(ended());
-}
-
-static int yield_to_pooled(void)
-{
-    return ABT_self_yield_to(create(do_nothing));
-}
-
-static int suspend_to_ended(void)
-{
-    return ABT_self_suspend_to(ended());
-}
-
-static int resume_yield_to_ready(void)
-{
-    return ABT_self_resume_yield_to(create(do_nothing));
-}
-
-static int schedule_blocked(void)
-{
-    return ABT_self_schedule(begun(waits_eventual), ABT_POOL_NULL);
-}
-
-static int revive_unended(void)
-{
-    ABT_thread thread = begun(waits_eventual);
-    return ABT_thread_revive(pool, do_nothing, NULL, &thread);
-}
-
-static int revive_to_unended(void)
-{
-    ABT_thread thread = create(do_nothing);
-    return ABT_thread_revive_to(pool, do_nothing, NULL, &thread);
-}
-
-static int schedule_ended(void)
-{
-    return ABT_self_schedule(ended(), ABT_POOL_NULL);
-}
+MISUSE(yield_to_blocked, ABT_self_yield_to(begun(waits_eventual)))
+MISUSE(yield_to_ended, ABT_self_yield_to(ended()))
+MISUSE(yield_to_pooled, ABT_self_yield_to(create(do_nothing)))
+MISUSE(suspend_to_ended, ABT_self_suspend_to(ended()))
+MISUSE(resume_yield_to_ready, ABT_self_resume_yield_to(create(do_nothing)))
+MISUSE(schedule_blocked, ABT_self_schedule(begun(waits_eventual), ABT_POOL_NULL))
+MISUSE(revive_unended, ABT_thread_revive(pool, do_nothing, NULL, &(ABT_thread){begun(waits_eventual)}))
+MISUSE(revive_to_unended, ABT_thread_revive_to(pool, do_nothing, NULL, &(ABT_thread){create(do_nothing)}))
+MISUSE(schedule_ended, ABT_self_schedule(ended(), ABT_POOL_NULL))
 
 /* --- Handles that are none, or of something else --- */
 
@@ -537,22 +394,9 @@ static void *some_noise(void)
     return noise;
 }
 
-static int garbage_thread(void)
-{
-    return ABT_thread_join(GARBAGE(ABT_thread));
-}
-
-static int garbage_thread_free(void)
-{
-    ABT_thread thread = GARBAGE(ABT_thread);
-    return ABT_thread_free(&thread);
-}
-
-static int garbage_task(void)
-{
-    ABT_task task = some_noise();
-    return ABT_task_free(&task);
-}
+MISUSE(garbage_thread, ABT_thread_join(GARBAGE(ABT_thread)))
+MISUSE(garbage_thread_free, ABT_thread_free(&(ABT_thread){GARBAGE(ABT_thread)}))
+MISUSE(garbage_task, ABT_task_free(&(ABT_task){some_noise()}))
 
 static int garbage_many(void)
 {
@@ -561,116 +405,27 @@ static int garbage_many(void)
     return ABT_ERR_INV_THREAD; /* it does not say what has become of each */
 }
 
-static int garbage_push(void)
-{
-    return ABT_pool_push(pool, GARBAGE(ABT_unit));
-}
-
-static int garbage_revive(void)
-{
-    ABT_thread thread = GARBAGE(ABT_thread);
-    return ABT_thread_revive(pool, do_nothing, NULL, &thread);
-}
-
-static int garbage_pool(void)
-{
-    ABT_thread thread;
-    return ABT_thread_create(GARBAGE(ABT_pool), do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread);
-}
-
-static int garbage_pool_noise(void)
-{
-    ABT_task task;
-    return ABT_task_create(some_noise(), do_nothing, NULL, &task);
-}
-
-static int garbage_pool_pop(void)
-{
-    ABT_thread thread;
-    return ABT_pool_pop_thread(some_noise(), &thread);
-}
-
-static int garbage_xstream(void)
-{
-    return ABT_xstream_join(some_noise());
-}
-
-static int garbage_sched(void)
-{
-    ABT_sched sched = some_noise();
-    return ABT_sched_free(&sched);
-}
-
-static int garbage_mutex(void)
-{
-    return ABT_mutex_lock(GARBAGE(ABT_mutex));
-}
-
-static int garbage_mutex_noise(void)
-{
-    return ABT_mutex_unlock(some_noise());
-}
-
-static int garbage_cond(void)
-{
-    return ABT_cond_signal(some_noise());
-}
-
-static int garbage_eventual(void)
-{
-    return ABT_eventual_wait(some_noise(), NULL);
-}
-
-static int garbage_future(void)
-{
-    return ABT_future_wait(some_noise());
-}
-
-static int garbage_barrier(void)
-{
-    return ABT_barrier_wait(some_noise());
-}
-
-static int garbage_rwlock(void)
-{
-    return ABT_rwlock_rdlock(some_noise());
-}
-
-static int garbage_key(void)
-{
-    return ABT_self_set_specific(some_noise(), NULL);
-}
-
-static int garbage_attr(void)
-{
-    ABT_thread thread;
-    return ABT_thread_create(pool, do_nothing, NULL, some_noise(), &thread);
-}
-
-static int garbage_timer(void)
-{
-    return ABT_timer_stop(GARBAGE(ABT_timer));
-}
-
-static int pool_for_thread(void)
-{
-    return ABT_thread_join((ABT_thread)pool);
-}
-
-static int thread_for_mutex(void)
-{
-    return ABT_mutex_lock((ABT_mutex)create(do_nothing));
-}
-
-static int mutex_for_eventual(void)
-{
-    return ABT_eventual_set((ABT_eventual)mutex, NULL, 0);
-}
-
-static int mutex_for_attr(void)
-{
-    return ABT_thread_attr_set_stacksize((ABT_thread_attr)mutex, 65536);
-}
+MISUSE(garbage_push, ABT_pool_push(pool, GARBAGE(ABT_unit)))
+MISUSE(garbage_revive, ABT_thread_revive(pool, do_nothing, NULL, &(ABT_thread){GARBAGE(ABT_thread)}))
+MISUSE(garbage_pool, ABT_thread_create(GARBAGE(ABT_pool), do_nothing, NULL, ABT_THREAD_ATTR_NULL, &(ABT_thread){0}))
+MISUSE(garbage_pool_noise, ABT_task_create(some_noise(), do_nothing, NULL, &(ABT_task){0}))
+MISUSE(garbage_pool_pop, ABT_pool_pop_thread(some_noise(), &(ABT_thread){0}))
+MISUSE(garbage_xstream, ABT_xstream_join(some_noise()))
+MISUSE(garbage_sched, ABT_sched_free(&(ABT_sched){some_noise()}))
+MISUSE(garbage_mutex, ABT_mutex_lock(GARBAGE(ABT_mutex)))
+MISUSE(garbage_mutex_noise, ABT_mutex_unlock(some_noise()))
+MISUSE(garbage_cond, ABT_cond_signal(some_noise()))
+MISUSE(garbage_eventual, ABT_eventual_wait(some_noise(), NULL))
+MISUSE(garbage_future, ABT_future_wait(some_noise()))
+MISUSE(garbage_barrier, ABT_barrier_wait(some_noise()))
+MISUSE(garbage_rwlock, ABT_rwlock_rdlock(some_noise()))
+MISUSE(garbage_key, ABT_self_set_specific(some_noise(), NULL))
+MISUSE(garbage_attr, ABT_thread_create(pool, do_nothing, NULL, some_noise(), &(ABT_thread){0}))
+MISUSE(garbage_timer, ABT_timer_stop(GARBAGE(ABT_timer)))
+MISUSE(pool_for_thread, ABT_thread_join((ABT_thread)pool))
+MISUSE(thread_for_mutex, ABT_mutex_lock((ABT_mutex)create(do_nothing)))
+MISUSE(mutex_for_eventual, ABT_eventual_set((ABT_eventual)mutex, NULL, 0))
+MISUSE(mutex_for_attr, ABT_thread_attr_set_stacksize((ABT_thread_attr)mutex, 65536))
 
 static int xstream_for_mutex(void)
 {
@@ -878,7 +633,6 @@ static void right_waits(void)
 
 static void reads_twice(void *arg)
 {
-    (void)arg;
     must(ABT_rwlock_rdlock(rwlock));
     must(ABT_rwlock_rdlock(rwlock));
     must(ABT_self_yield());
