@@ -27,7 +27,7 @@ static void set_limit(struct abti_deque *deque, uint32_t split)
 
 void abti_deque_ask(struct abti_deque *deque)
 {
-    /* relaxed: who has set it sets the limit, too; and as said at set_limit */
+    /* relaxed: the thread that sets it sets the limit, too; and as said at set_limit */
     if (abti_load_relaxed(&deque->request))
         return;
     abti_store_relaxed(&deque->request, 1);

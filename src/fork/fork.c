@@ -13,7 +13,8 @@
 #include "wait/guest.h"
 #include "wait/sleeper.h"
 
-/* Who has no deque is at the beginning of this: each fork and join takes its slow path, and each task runs at once.
+/* A caller without a deque is at the beginning of this: each fork and join takes its slow path, and each task runs at
+ * once.
  */
 static struct abti_deque no_deque ABTI_ALIGNED(ABTX_DEQUE_BYTES) = {.limit = UINTPTR_MAX,
                                                                     .idle = &(const volatile int){0}};
@@ -135,7 +136,7 @@ void ABTX_fork_leave(struct abtx_region *region)
 
 /* --- Fork --- */
 
-/* Publishes if that is asked, and wakes one who waits. */
+/* Publishes if that is asked, and wakes a waiter. */
 static void fork_publish(struct abti_deque *deque, uint32_t top)
 {
     if (abti_deque_publish(deque, top))

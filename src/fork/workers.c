@@ -29,15 +29,15 @@ static ABT_bool take_task(void *arg, struct abtx_work *work);
  *             takes some out, and asks them; each asked one comes back when it publishes
  *
  * So the deques of ULTs that have nothing to give, since they wait or fork no more, are asked once, and then left
- * alone. One that has just published is spared for a while, unless nobody else searches who would come to it later:
- * what an owner gives away costs it some hundred nanoseconds, and so no more than a tenth of its time.
+ * alone. One that has just published is spared for a while, unless no other stream searches that would come to it
+ * later: what an owner gives away costs it some hundred nanoseconds, and so no more than a tenth of its time.
  *
  * No task is left behind. An owner publishes, then looks at offers, where it puts its deque, and then at whether a
  * stream waits (abti_source_wake_one); a stream waits, and then looks at offers. Each has a seq_cst fence before the
- * look. One who takes a deque out looks for public tasks once more, behind a fence, and puts it back if there are any:
- * it, or the owner whose fence came first, sees what the other has done. Nor is a request: a deque is put into unasked
- * when its request has been taken back, and so one who finds it there, though it was asked, has been overtaken by
- * another stream's request.
+ * look. A thief that takes a deque out looks for public tasks once more, behind a fence, and puts it back if there are
+ * any: it, or the owner whose fence came first, sees what the other has done. Nor is a request: a deque is put into
+ * unasked when its request has been taken back, and so one who finds it there, though it was asked, has been overtaken
+ * by another stream's request.
  */
 enum { DEQUE_PATIENCE_NS = 20000, SPARED_NS = 5000 };
 
@@ -228,7 +228,7 @@ void abti_workers_relist(struct abti_deque *deque)
 void abti_workers_list(struct abti_deque *deque)
 {
     set_add(&sets_of(deque)->unasked, deque);
-    /* seq_cst: pairs with the fence in become_idle. Who waits has asked the deque, or is seen here */
+    /* seq_cst: pairs with the fence in become_idle. A waiter has asked the deque, or is seen here */
     abti_fence_seq_cst();
     if (workers_wait())
         abti_deque_ask(deque);
@@ -328,8 +328,8 @@ static struct abtx_task *walk_chunks(struct abtx_task *(*step)(struct chunk *chu
 
 /*
  * Looks at the deques that offer, beginning behind its own, so that thieves spread. If there is none it asks: a few,
- * and others the next time. One who goes to sleep while nobody else searches asks all before, since what ULTs have to
- * give is not known.
+ * and others the next time. A thief that goes to sleep while nobody else searches asks all before, since what ULTs have
+ * to give is not known.
  */
 static ABT_bool take_task(void *arg, struct abtx_work *work)
 {

@@ -30,7 +30,7 @@ void abti_workers_relist(struct abti_deque *deque);
 void abti_workers_fini(void);
 
 /*
- * In the child of a fork: nobody has the tasks of others than the caller, who has the deque `mine`, or none if it is
+ * In the child of a fork: nobody has the tasks of others than the caller, which has the deque `mine`, or none if it is
  * NULL. Which of the other deques are his, by nested calls outside of ULTs, is not known: none is used again but those
  * that he gives back.
  */

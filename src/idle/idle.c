@@ -81,7 +81,7 @@ void abti_idle_prepare(abti_es *es)
     struct abti_idle *idle = es->idle;
     abti_assert(es == abti_es_self);
     idle->sleeps_in_wait = false;
-    /* relaxed: who adds a wait asks for a look after it has stored this, and this sleep then does not last */
+    /* relaxed: a thread that adds a wait asks for a look after it has stored this, and this sleep then does not last */
     if (ABTI_UNLIKELY(abti_load_relaxed(&idle->has_wait))) {
         abti_spin_lock(&idle->lock);
         struct abti_callee *c = sleeps_in(idle);
@@ -339,7 +339,7 @@ void abti_callees_update(abti_es *es)
         waits |= c->driver->ops.wait != NULL;
     }
     update_period(idle);
-    /* relaxed: who wants changes, or adds a wait, asks for a look, after which they are seen */
+    /* relaxed: a thread that wants changes, or adds a wait, asks for a look, after which they are seen */
     abti_store_relaxed(&idle->changes, changes);
     abti_store_relaxed(&idle->has_wait, waits);
     /*

@@ -23,8 +23,8 @@ bool abti_bias_init(void)
 void abti_bias_ask(void)
 {
     /*
-     * relaxed: a thread that sees it gives a bias, and who takes that away calls abti_membarrier later than this has
-     * asked the system: the lock orders it with the thread that gave the bias.
+     * relaxed: a thread that sees it gives a bias, and the thread that takes that away calls abti_membarrier later than
+     * this has asked the system: the lock orders it with the thread that gave the bias.
      */
     if (abti_membarrier_init())
         abti_store_relaxed(&have_membarrier, true);
@@ -91,7 +91,7 @@ static void bias_count(struct abti_bias *lock, struct abti_bias_user *me)
     abti_store_relaxed(&lock->owner, me);
 }
 
-/* Sees to it that nobody but the caller, who has spin, is or comes into the lock by the bias. */
+/* Sees to it that nobody but the caller, which has spin, is or comes into the lock by the bias. */
 static void bias_exclude(struct abti_bias *lock, struct abti_bias_user *me)
 {
     /* relaxed: spin orders it, and `me` alone would see the last store without. No store: others read the line */

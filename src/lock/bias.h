@@ -36,8 +36,8 @@ struct abti_bias_user {
 
 /*
  * Zeroed memory is a free lock, too. Locks of the library's pools get the rank of pools. While several threads use the
- * lock nobody writes the first two fields, so that whoever places it begins a line of memory with the third: each
- * thread reads `owner` before it takes the spin lock, and would else fetch the line of that twice.
+ * lock nobody writes the first two fields, so that the struct that contains it begins a line of memory with the third:
+ * each thread reads `owner` before it takes the spin lock, and would else fetch the line of that twice.
  */
 struct abti_bias {
     uint64_t since_ns;                      /* spin: when the bias was given last */

@@ -58,8 +58,9 @@ static uint64_t delay_random(void)
 }
 
 /*
- * On a busy machine who gives the CPU away waits for all others, 5 ms and more where it is a microsecond otherwise. So
- * the thread keeps the CPU then for as long as it has been without it: that takes half of its time at most.
+ * On a busy machine a thread that gives the CPU away waits for all others, 5 ms and more where it is a microsecond
+ * otherwise. So the thread keeps the CPU then for as long as it has been without it: that takes half of its time at
+ * most.
  */
 static void give_cpu_away(unsigned kind, uint64_t random)
 {

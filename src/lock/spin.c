@@ -8,9 +8,10 @@
 enum { SPINS = 100, YIELDS = 20, EACH = YIELDS + 1, SLEEP_NS = 50000, SLEEPS_EACH = 2, MOST_DOUBLINGS = 9 };
 
 /*
- * Who has slept gives way as often again before it sleeps anew: if it woke while the lock was just taken it would else
- * lose the time of a longer sleep. Sleeps grow, since thousands of sleepers that look each 50 us take the processors
- * from the one that is waited for: 4,095 streams that ended at once took 20 to 47 s, and 3 to 9 with sleeps that grow.
+ * A thread that has slept gives way as often again before it sleeps anew: if it woke while the lock was just taken it
+ * would else lose the time of a longer sleep. Sleeps grow, since thousands of sleepers that look each 50 us take the
+ * processors from the one that is waited for: 4,095 streams that ended at once took 20 to 47 s, and 3 to 9 with sleeps
+ * that grow.
  */
 void abti_backoff(unsigned step)
 {
@@ -29,9 +30,9 @@ void abti_backoff(unsigned step)
  * A look at a lock that others take costs them, too: it fetches the line, which they then fetch back to write it. With
  * as many looks as there are waiters at each release, a lock of 32 streams spends its time on that. So a waiter looks
  * less often the longer it waits, and gives way for as long as 32 others take to get their turns before it waits as
- * abti_backoff does: when all streams made their first units, those that slept came 50 us later. Who holds the lock may
- * take it again meanwhile, several times, with all that it guards in its cache. That is meant: turns would move all of
- * it each time, and would wait for waiters that the system has preempted.
+ * abti_backoff does: when all streams made their first units, those that slept came 50 us later. The holder of the lock
+ * may take it again meanwhile, several times, with all that it guards in its cache. That is meant: turns would move all
+ * of it each time, and would wait for waiters that the system has preempted.
  */
 unsigned abti_spin_wait(struct abti_spin *lock, unsigned step)
 {

@@ -15,8 +15,8 @@
  * one that sleeps, which is then the lookout, or runs the unit itself.
  *
  * Nothing here is written when a timer is armed, as long as the stream's bit is set in `timed`. The stream that looks
- * clears the bits; so who arms a timer tells once after each look, and otherwise only loads. doc/memory-model.md
- * proves that no timer is missed.
+ * clears the bits; so a stream that arms a timer tells once after each look, and otherwise only loads.
+ * doc/memory-model.md proves that no timer is missed.
  */
 #ifndef ABTI_POOL_LOOKOUT_H
 #define ABTI_POOL_LOOKOUT_H

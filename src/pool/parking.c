@@ -112,7 +112,7 @@ void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
 
 /* --- The list --- */
 
-/* relaxed, here and below: the lock orders the list, and who reads it without takes it for a hint */
+/* relaxed, here and below: the lock orders the list, and readers without it take it for a hint */
 static void link_parking(struct abti_parking_list *list, struct abti_parking *p)
 {
     abti_assert(!p->linked);

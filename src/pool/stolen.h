@@ -12,7 +12,7 @@
  *   bit of filled   0 -> 1   by the holder of the pool's lock, on behalf of the thief that holds the box's lock
  *                   1 -> 0   under the box's lock, when it is empty
  *
- * Whoever holds the pool's lock and sees no bit knows that no unit is in a box: units come there under that lock only.
+ * A holder of the pool's lock that sees no bit knows that no unit is in a box: units come there under that lock only.
  * Where a thread sees a bit, the units may be gone when it comes.
  *
  * A stream whose pool never gets empty, since its ULTs yield, would not see the boxes, and a thief may be in a long

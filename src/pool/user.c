@@ -302,8 +302,8 @@ static void setup_old(struct user_pool *user, const struct ABT_pool_def *def)
 /* --- The order of the calls, where a tool is informed of it --- */
 
 /*
- * A pool that one stream uses needs no lock: its functions are called by whatever runs on the stream, which orders the
- * calls. The calls of several streams are the user's to order.
+ * A pool that one stream uses needs no lock: its functions are called by the units that run on the stream, which orders
+ * the calls. The calls of several streams are the user's to order.
  */
 static const struct abti_pool_ops *begin_call(abti_pool *pool)
 {

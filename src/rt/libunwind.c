@@ -18,8 +18,8 @@ static bool find_unw(void *library, const char *name, void *pointer)
 }
 
 /*
- * The first cursor makes libunwind prepare itself. It does so under a lock, but who finds it done later looks at a word
- * only, of which TSan does not know: all that call it come behind this one.
+ * The first cursor makes libunwind prepare itself. It does so under a lock, but a thread that finds it done later looks
+ * at a word only, of which TSan does not know: all that call it come behind this one.
  */
 static void prepare_unw(void)
 {

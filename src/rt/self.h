@@ -161,7 +161,7 @@ abti_es **abti_es_self_at(void);
 
 /*
  * Whether it is the one of ABT_init: no other has rank 0. relaxed: the ES itself takes and leaves that rank, in
- * ABT_init and ABT_finalize, and whoever else asks has rt.lock, or the user's order.
+ * ABT_init and ABT_finalize, and any other caller has rt.lock, or the user's order.
  */
 ABTI_INLINE bool abti_es_is_primary(const abti_es *es)
 {

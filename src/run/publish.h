@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Telling whoever waits for a unit that it has ended, see "publish" in run/end.c. */
+/* Telling the waiter of a unit that it has ended, see "publish" in run/end.c. */
 #ifndef ABTI_RUN_PUBLISH_H
 #define ABTI_RUN_PUBLISH_H
 

@@ -26,7 +26,7 @@ struct abti_sched_ops {
 };
 
 /*
- * The kind of user-defined schedulers: who runs next is not known, and they always get control back. The kinds of
+ * The kind of user-defined schedulers: the next unit is not known, and they always get control back. The kinds of
  * predefined ones are not negative.
  */
 enum { ABTI_SCHED_LOOPS = -1 };

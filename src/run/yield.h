@@ -36,7 +36,7 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
 
 /*
  * For ABT_thread_create_to: whether a ULT may make way for a new one by a start and no more. It is of a private pool,
- * and there is a stack for the new one, which has nothing of its own. Whoever has a canary looks at it first. The
+ * and there is a stack for the new one, which has nothing of its own. A unit with a canary looks at it first. The
  * caller counts the switch.
  */
 ABTI_INLINE bool abti_may_yield_to_new(abti_es *es, abti_unit *self)

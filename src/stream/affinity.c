@@ -91,7 +91,8 @@ void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus)
 
 bool abti_esaffinity_is_bound(const abti_es *es)
 {
-    return abti_load_relaxed(&es->carried.bindings) != 0; /* relaxed: who binds and who asks see to their order */
+    return abti_load_relaxed(&es->carried.bindings) !=
+           0; /* relaxed: the callers that bind and ask see to their order */
 }
 
 bool abti_esaffinity_is_on(void)

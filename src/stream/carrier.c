@@ -21,8 +21,8 @@ enum { TURN_NONE, TURN_GIVEN, TURN_ENDING };
 /* --- CPUs --- */
 
 /*
- * Who rebinds counts, and then looks whether the stream is away; a carrier says that it is away, and then looks at the
- * count. So one of the two sees the other, and a carrier that has missed the count is asked.
+ * A thread that rebinds counts, and then looks whether the stream is away; a carrier says that it is away, and then
+ * looks at the count. So one of the two sees the other, and a carrier that has missed the count is asked.
  */
 void abti_carriers_rebind(abti_es *es)
 {
@@ -140,7 +140,7 @@ void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to)
 
 /* --- The stream's own thread --- */
 
-/* Its own stack is in use by the stream, whoever carries that: it waits on another one. */
+/* Its own stack is in use by the stream, whichever thread carries that: it waits on another one. */
 static void own_main(void)
 {
     if (abti_annotate_on)

@@ -223,8 +223,8 @@ static ABTI_NOINLINE abti_unit *end_awaited_tasklet(abti_es *es, abti_pool *pool
 
 /*
  * Runs tasklets off a private pool, beginning with `unit`, which has been popped. Returns a ULT that is to run next:
- * the first that was popped, or who has waited for the last tasklet. NULL: the pool's queue is empty, or a look at
- * events is due.
+ * the first that was popped, or the ULT that has waited for the last tasklet. NULL: the pool's queue is empty, or a
+ * look at events is due.
  */
 ABTI_INLINE abti_unit *run_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
 {

@@ -14,19 +14,19 @@
  *
  * A few at a time search: those that are on their way from ABTI_SOURCE_WOKEN to their sources and, of a source with
  * patience, searchers that still wait for a reply. The others become idle at once, so that many
- * streams without work do not move the lines in which there could be some. A waker counts who it wakes before it takes
- * the lock, so that few wait for that. A wake beyond that number is pending (`owed`): a waker adds to the
- * pending wakes, and counts again; a stream that ends its search takes itself out of the number, and then performs one
- * pending wake, and so does the stream that it wakes. What is pending when no stream is idle is dropped, since each
+ * streams without work do not move the lines in which there could be some. A waker counts the stream that it wakes
+ * before it takes the lock, so that few wait for that. A wake beyond that number is pending (`owed`): a waker adds to
+ * the pending wakes, and counts again; a stream that ends its search takes itself out of the number, and then performs
+ * one pending wake, and so does the stream that it wakes. What is pending when no stream is idle is dropped, since each
  * asks when it becomes idle.
  *
  * A source with patience has work that is made when it is asked for. As long as a stream is idle, all that there is has
- * been asked, or somebody searches, or has been counted in its place by a waker. One who has found something takes
- * itself out of the number, and wakes another one if it was the last. One who becomes idle is counted as such, then
- * looks at the number, and asks all that is left if nobody searches (abti_source_resigns), or wakes another one if it
- * finds something just then. Both have a seq_cst fence between the two: so the first sees that a stream is idle, or
- * that one sees that nobody searches. A waker that finds no stream takes its count back under the lock, and so before
- * the next one becomes idle.
+ * been asked, or somebody searches, or has been counted in its place by a waker. A searcher that has found something
+ * takes itself out of the number, and wakes another one if it was the last. A stream that becomes idle is counted as
+ * such, then looks at the number, and asks all that is left if nobody searches (abti_source_resigns), or wakes another
+ * one if it finds something just then. Both have a seq_cst fence between the two: so the first sees that a stream is
+ * idle, or that one sees that nobody searches. A waker that finds no stream takes its count back under the lock, and so
+ * before the next one becomes idle.
  *
  * ABTI_SOURCE_IDLE is entered and left under the source's lock. A waker takes the stream that has come last: it is the
  * most likely not to sleep yet, and none of the others is looked at.
@@ -104,7 +104,7 @@ bool abti_source_is_one_busy(abti_es *es);
 void abti_source_set_all_busy(abti_es *es);
 bool abti_source_is_one_woken(abti_es *es);
 
-/* Whether the ES has sources. relaxed: who attaches one asks for a look, after which it is seen */
+/* Whether the ES has sources. relaxed: a thread that attaches one asks for a look, after which it is seen */
 ABTI_INLINE bool abti_source_is_attached(abti_es *es)
 {
     return ABTI_UNLIKELY(abti_load_relaxed(&es->idle->sources) != NULL);

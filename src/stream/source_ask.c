@@ -210,11 +210,11 @@ static bool source_look(abti_es *es, struct asked *asked)
 
 /*
  * Rests before the ES becomes idle, if a source has asked others for work, which will be there at once, or if what the
- * ES got lately was not worth what it costs to hand it over: some hundred nanoseconds of whoever makes work for an idle
- * stream. Until it is idle nobody makes work for it, and it only finds what has been made anyway; so it may rest for as
- * long as it likes, and no wake is lost (stream/source.h). Units in its pools end the rest. The lock is held at its
- * begin and end, not meanwhile. The ES looks now and then, since many trees of tasks begin with something to take.
- * True: it has found work.
+ * ES got lately was not worth what it costs to hand it over: some hundred nanoseconds of the stream that makes work for
+ * an idle stream. Until it is idle nobody makes work for it, and it only finds what has been made anyway; so it may
+ * rest for as long as it likes, and no wake is lost (stream/source.h). Units in its pools end the rest. The lock is
+ * held at its begin and end, not meanwhile. The ES looks now and then, since many trees of tasks begin with something
+ * to take. True: it has found work.
  */
 static bool source_rest(abti_es *es, abti_sched *sched, struct asked *asked)
 {

@@ -10,8 +10,8 @@
 enum { SEARCH_PATIENT = 4, SEARCH_IMPATIENT = 8 };
 
 /*
- * An attachment becomes ABTI_SOURCE_IDLE, and is that no more. relaxed, in both: the source's lock is held; who reads
- * the number or the state without it has a fence before, or takes it for a hint.
+ * An attachment becomes ABTI_SOURCE_IDLE, and is that no more. relaxed, in both: the source's lock is held; a thread
+ * that reads the number or the state without it has a fence before, or takes it for a hint.
  */
 static void enter_idlers(struct abti_attachment *a)
 {
@@ -36,7 +36,7 @@ static void leave_idlers(struct abti_attachment *a)
         a->prev_idler->next_idler = a->next_idler;
     else
         source->idlers = a->next_idler;
-    /* relaxed, both: the lock is held; who reads it without has a fence before, or takes it for a hint */
+    /* relaxed, both: the lock is held; a thread that reads it without has a fence before, or takes it for a hint */
     abti_store_relaxed(&source->idle, abti_load_relaxed(&source->idle) - 1);
 }
 
@@ -149,7 +149,7 @@ static void wake_idler(struct abtx_source *source)
         abti_store_seq_cst(&a->state, ABTI_SOURCE_WOKEN);
         wakeup = abti_sleeper_claim(&a->es->sleeper);
     } else {
-        /* relaxed: who becomes idle takes the lock after this, and looks at the number then */
+        /* relaxed: a stream that becomes idle takes the lock after this, and looks at the number then */
         abti_fetch_add_relaxed(&source->searching, -1);
     }
     abti_spin_unlock(&source->lock);

@@ -128,7 +128,7 @@ void abti_es_leave_list(abti_es *es)
 {
     abti_assert(es != abti_es_self && !es->replace.sched && !es->replace.waiter);
     abti_crew_fini(es);
-    /* Who asks something of the scheduler does not find the ES any more. seq_cst: as in abti_sched_request */
+    /* A caller that asks something of the scheduler does not find the ES any more. seq_cst: as in abti_sched_request */
     atomic_store(&atomic_load(&es->main_sched)->es, NULL);
     abti_es_list_leave(es);
     abti_sources_fini(es);

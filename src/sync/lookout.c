@@ -5,13 +5,14 @@
 #include "os/clock.h"
 
 /*
- * No timer is missed. Who arms one holds the lock of its stream's timers, stores `next` and then loads the stream's bit
- * of `timed`. Who looks clears the bits and then takes that lock. If the arming comes first, the look sees the timer.
- * Otherwise the arming sees the bit cleared, by the lock, and tells. So a look need not take the locks of streams
- * whose bits were not set: what it sees there without it is what the last look has seen, or some timer is gone since.
+ * No timer is missed. A stream that arms one holds the lock of its stream's timers, stores `next` and then loads the
+ * stream's bit of `timed`. A stream that looks clears the bits and then takes that lock. If the arming comes first, the
+ * look sees the timer. Otherwise the arming sees the bit cleared, by the lock, and tells. So a look need not take the
+ * locks of streams whose bits were not set: what it sees there without it is what the last look has seen, or some timer
+ * is gone since.
  *
- * Who tells sets the bit and then next_ns, under the pool's lock, by which the stream that ends its look either sees
- * the bit or is overridden.
+ * A stream that tells sets the bit and then next_ns, under the pool's lock, by which the stream that ends its look
+ * either sees the bit or is overridden.
  */
 void abti_lookout_note(abti_pool *pool, struct abti_timers *timers)
 {
@@ -79,8 +80,8 @@ static uint64_t next_look(struct abti_lookout *lookout, const struct found *foun
 }
 
 /*
- * Says when the next look is, with the lock held, as long as somebody looks; who wants an earlier one meanwhile finds
- * that he has to say so. relaxed: the pool's lock is held.
+ * Says when the next look is, with the lock held, as long as somebody looks; a stream that wants an earlier one
+ * meanwhile finds that it has to say so. relaxed: the pool's lock is held.
  */
 static void begin_look(abti_pool *pool, uint64_t now_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams that look at an object, such as a barrier, whose memory may be freed as soon as nobody looks at it any more.
- * Each stream says in its own record at which object it looks. So to look costs no line that streams share; who frees
- * the object asks all streams.
+ * Each stream says in its own record at which object it looks. So to look costs no line that streams share; a thread
+ * that frees the object asks all streams.
  *
  * Who frees it has to be sure that all who look have begun to look: it has seen something, such as the end of a round,
  * that came after each of them had begun.

@@ -450,7 +450,7 @@ ABTI_INLINE struct abti_waiter *release_plain(ABT_mutex mutex)
     struct abti_waiter *first, *w = next_waiter(mutex, &first);
     /*
      * We hold the mutex, and while `lock` is held nobody queues, nor comes to find the mutex locked: no other thread
-     * writes the word. relaxed: who has written it since the load above had `lock`. release: pairs with the acquires in
+     * writes the word. relaxed: any writer since the load above had `lock`. release: pairs with the acquires in
      * abti_mutex_take_plain, abti_mutex_come and mutex_take.
      */
     word = abti_load_relaxed(&mutex->word);

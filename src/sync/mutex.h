@@ -230,7 +230,7 @@ ABTI_INLINE _Atomic(const void *) *abti_mutex_owner_at(ABT_mutex mutex)
 /* The caller, as an owner. */
 const void *abti_mutex_self(void);
 
-/* Between sync/mutex.c and sync/mutex_owner.c: whatever is said of owners, */
+/* Between sync/mutex.c and sync/mutex_owner.c: all that is said of owners, */
 int abti_mutex_lock_plain(ABT_mutex mutex);
 bool abti_mutex_take(ABT_mutex mutex);
 /* and with the owner. disown: false when the caller has the mutex still, as it is recursive. */

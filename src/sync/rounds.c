@@ -6,8 +6,9 @@
 
 /*
  * How often a thread looks before it sleeps, for each of the others: as long as their wakes take, one after another.
- * The last one, which wakes them, comes to the next round that much later; who looks for less sleeps again by then, and
- * so for ever. Looks that learn to be fewer take twice as long on a busy machine. MOST is about a millisecond.
+ * The last one, which wakes them, comes to the next round that much later; a thread that looks for less sleeps again by
+ * then, and so for ever. Looks that learn to be fewer take twice as long on a busy machine. MOST is about a
+ * millisecond.
  */
 enum { LOOKS_FOR_EACH = 400, MOST_LOOKS = 60000, LOOKS_BETWEEN = 16 };
 

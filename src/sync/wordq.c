@@ -85,7 +85,7 @@ static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *wo
 
 /* --- Waiters in the bucket --- */
 
-/* relaxed, both: the lock is held, and who counts itself has a fence after this */
+/* relaxed, both: the lock is held, and a thread that counts itself has a fence after this */
 static void count_queued_locked(struct wordq_bucket *bucket, int change)
 {
     abti_store_relaxed(&bucket->queued, abti_load_relaxed(&bucket->queued) + (uint32_t)change);

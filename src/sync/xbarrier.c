@@ -35,8 +35,8 @@ static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t 
 }
 
 /*
- * Until it has left, the barrier is not freed. Who frees it comes out of the last round, to which all arrivals have
- * been counted: they publish what is stored here.
+ * Until it has left, the barrier is not freed. The thread that frees it comes out of the last round, to which all
+ * arrivals have been counted: they publish what is stored here.
  */
 static void enter_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *es)
 {

@@ -13,7 +13,7 @@
  * the last one of this round is about to announce it is not mistaken.
  */
 struct ABT_xstream_barrier_opaque {
-    /* Who waits looks at these, which change at the end of a round only, unless some sleep. */
+    /* Waiters look at these, which change at the end of a round only, unless some sleep. */
     ABTI_ALIGNED(ABTI_CACHE_LINE)
     _Atomic(uint32_t) rounds;      /* how many are complete. A futex word, which the last one of each round counts up */
     _Atomic(uint32_t) sleepers;    /* how many sleep, or are about to */

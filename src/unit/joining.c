@@ -18,7 +18,8 @@ static struct abti_joining *joining_find(const abti_unit *unit)
     return NULL;
 }
 
-/* joining_lock held. relaxed, here as in abti_joining_find: a racy read, so that who finds none takes no lock */
+/* joining_lock held. relaxed, here as in abti_joining_find: a racy read, so that a caller that finds none takes no lock
+ */
 static void count_joining(unsigned change)
 {
     abti_store_relaxed(&num_joining, abti_load_relaxed(&num_joining) + change);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units that wait for the end of another without being blocked: who joins a unit that has a joiner looks again and
+ * Units that wait for the end of another without being blocked: the second joiner of a unit looks again and
  * again, and a tasklet cannot leave its stream. Kept for the check for deadlocks, in a table of a
  * fixed size: a ULT may be cancelled while it looks, and leaves nothing behind that could be in anybody's way.
  */

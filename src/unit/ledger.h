@@ -102,8 +102,9 @@ ABTI_INLINE void abti_ledger_made(const void *handle, enum abti_handle_kind kind
 {
     if (ABTI_UNLIKELY(abti_ledger_on))
         abti_ledger_note_made(handle, kind, false, NULL);
-    else if (ABTI_UNLIKELY(!abti_load_relaxed(&abti_ledger_misses[kind]))) /* relaxed: who has the handle comes later */
-        abti_store_relaxed(&abti_ledger_misses[kind], 1);                  /* relaxed: as above */
+    else if (ABTI_UNLIKELY(
+                 !abti_load_relaxed(&abti_ledger_misses[kind]))) /* relaxed: the holder of the handle comes later */
+        abti_store_relaxed(&abti_ledger_misses[kind], 1);        /* relaxed: as above */
 }
 
 /* free(), of memory that is an object. */

@@ -443,7 +443,7 @@ ABTI_INLINE const void *abti_unit_waits_for(const abti_unit *unit)
 }
 
 /*
- * The unit is about to block until `joined` ends. One that frees it says so by the user's handle: whoever frees
+ * The unit is about to block until `joined` ends. One that frees it says so by the user's handle: the thread that frees
  * `joined` on its behalf, by abti_unit_join_handle, nulls that.
  */
 ABTI_INLINE void abti_unit_wait_for_join(abti_unit *unit, const abti_unit *joined, ABT_thread *handle)

@@ -18,7 +18,7 @@ void abti_unitmap_remove(abti_unit *unit);
 extern _Atomic(bool) abti_unitmap_is_used ABTI_HIDDEN;
 
 /*
- * Returns the unit of a handle in use. relaxed: whoever has a handle that was entered got it from the thread that
+ * Returns the unit of a handle in use. relaxed: a thread with a handle that was entered got it from the thread that
  * entered it, and sees what that has stored.
  */
 abti_unit *abti_unitmap_look_up(ABT_unit handle);

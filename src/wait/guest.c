@@ -87,7 +87,7 @@ bool abti_known_is_asleep(struct abti_known *known)
 
 void abti_own_enter(struct abti_own_thread *own)
 {
-    abti_store_relaxed(&own->task, abti_task_self()); /* relaxed: whoever does not see it takes it for unknown */
+    abti_store_relaxed(&own->task, abti_task_self()); /* relaxed: a thread that does not see it takes it for unknown */
     abti_spin_lock(&guest_lock);
     own->prev = NULL;
     own->next = own_threads;
