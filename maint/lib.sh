@@ -21,6 +21,8 @@ programs_in() {
         [ ! -f "$each" ] || [ ! -x "$each" ] || case ${each##*/} in *.*) ;; *) echo "$each" ;; esac
     done
 }
+# scratch: makes the directory $work, which goes when the script ends.
+scratch() { work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT; }
 case ${1-} in
 -h | --help) describe; exit 0 ;;
 esac

@@ -27,10 +27,6 @@ def shared_grids():
     return os.memfd_create("grids")
 
 
-def upper_quartile(values):
-    return statistics.quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
-
-
 def how_it_ended(done):
     said = done.stderr.strip()[-200:]
     if done.returncode > 0:
@@ -123,7 +119,7 @@ class Case:
             "peer": SEQUENTIAL if self.series == SEQUENTIAL else self.program.name, "series": self.series,
             "name": self.name, "streams": self.streams,
             "environment": self.env, "median": median(self.ns), "low": min(self.ns), "high": max(self.ns),
-            "quartile": upper_quartile(self.ns),
+            "quartile": statistics.quantiles(self.ns, n=4, method="inclusive")[2] if len(self.ns) > 1 else self.ns[0],
             "batch_min": median(self.lowest), "batch_avg": median(self.average), "batch_max": median(self.highest),
             "raw_switches": median(n / r for n, r in zip(self.ns, self.raw)) if unit == "ns" else None,
             "limit": limit if mine else None, "rounds": self.ns, "numbers": self.numbers,

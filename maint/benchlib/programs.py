@@ -2,6 +2,7 @@
 """Builds the programs that measure: ours and the peers'."""
 
 import argparse
+import functools
 import os
 import shutil
 import subprocess
@@ -243,16 +244,12 @@ RUST = OUT / "rust"  # a copy of the sources: cargo writes a lock file beside th
 RUST_PROGRAM = RUST / "target" / "release" / "peers"
 
 
-def rust_is_built():
-    source = PEERS / "rust"
-    return newer(RUST_PROGRAM, [*source.glob("src/*.rs"), *source.glob("*.*"), *DENSE, *SUITE.glob("dense*.h")])
-
-
 def rust(_path, offline=True):
     if not shutil.which("cargo"):
         raise Missing("there is no cargo")
-    if not rust_is_built():
-        shutil.copytree(PEERS / "rust", RUST, dirs_exist_ok=True)
+    source = PEERS / "rust"
+    if not newer(RUST_PROGRAM, [*source.glob("src/*.rs"), *source.glob("*.*"), *DENSE, *SUITE.glob("dense*.h")]):
+        shutil.copytree(source, RUST, dirs_exist_ok=True)
         objects = [RUST / (file.stem + ".o") for file in DENSE]
         for file, target in zip(DENSE, objects):
             run(["cc", *FLAGS, "-fPIC", "-c", file, "-o", target])
@@ -268,14 +265,6 @@ def ults(name, header, library, path):
         lib = Path(path).resolve() / "lib"
         libs += [f"-L{lib}", f"-Wl,-rpath,{lib}"]
     return [Program(name, [compile_one(name.lower(), "cc", [PEERS / "ults.c"], flags, libs)])]
-
-
-def qthreads(path):
-    return ults("Qthreads", "ults_qthreads.h", "-lqthread", path)
-
-
-def massivethreads(path):
-    return ults("MassiveThreads", "ults_massivethreads.h", "-lmyth", path)
 
 
 def glt(_path):
@@ -302,8 +291,9 @@ def libabtomp(_path):
 # Each builds a program, or several from one source.
 PEER_PROGRAMS = {
     "libabt": libabt, "abt.hpp of libabt": by_abt_hpp, "Argobots": argobots, "pthreads": pthreads, "libgomp": libgomp,
-    "libomp": libomp, "oneTBB": tbb, "Boost.Fiber": fiber, "Go": go, "rayon and tokio": rust, "Qthreads": qthreads,
-    "MassiveThreads": massivethreads,
+    "libomp": libomp, "oneTBB": tbb, "Boost.Fiber": fiber, "Go": go, "rayon and tokio": rust,
+    "Qthreads": functools.partial(ults, "Qthreads", "ults_qthreads.h", "-lqthread"),
+    "MassiveThreads": functools.partial(ults, "MassiveThreads", "ults_massivethreads.h", "-lmyth"),
 }
 
 

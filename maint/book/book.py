@@ -155,11 +155,6 @@ def line_of(entry, name):
     return f"{name.split('_', 1)[1].replace('_', ' ')}: {rest}"
 
 
-def words_of(parameter, name, entry):
-    """What a parameter is: the object of a handle, or the sentence of the comment that names it. None: its name says it."""
-    return words_of_handle(parameter, entry.name) or words_of_comment(name, entry)
-
-
 def words_of_comment(name, entry):
     said = [sentence for text in entry.text if "\n" not in text for sentence in contract.sentences(text)]
     return next((sentence for sentence in said if re.search(rf"(?<![\w-])\*?{re.escape(name)}\b", sentence)), None)
@@ -188,7 +183,9 @@ def parameters(entry, choices):
     for parameter in entry.parameters:
         bare = re.sub(r"\)\(.*", "", parameter)  # of a pointer to a function what stands before its parameters
         name = "..." if parameter == "..." else re.findall(r"\w+", bare)[-1]
-        words = None if parameter == "void" else words_of(parameter, name, entry) or words_of_choice(parameter, choices)
+        words = None
+        if parameter != "void":  # the object of a handle, the sentence of the comment that names it, or its name says it
+            words = words_of_handle(parameter, entry.name) or words_of_comment(name, entry) or words_of_choice(parameter, choices)
         if words:
             found.append((name, words))
     return found
