@@ -16,6 +16,7 @@
 static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     abti_assert(es == abti_es_self);
+    abti_tool_event_own(ABTI_EVENT_PARK, es, es->cur);
     /* seq_cst, as below: a request is set before the look at the sleeper, see abti_sched_request */
     bool stop = atomic_load(&sched->requests) != 0, look = stop;
     for (int i = 0; i < set->num && !look; i++)
@@ -27,18 +28,10 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
         deadline_ns = set->parkings[i].until_ns < deadline_ns ? set->parkings[i].until_ns : deadline_ns;
     if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
         deadline_ns = abti_idle_poll_limit(es, deadline_ns);
-    if (!look)
-        return abti_idle_sleep(es, deadline_ns);
-    uint64_t limit_ns = abti_relook_next(&es->idle->relook, abti_clock_mono_ns(), stop);
+    uint64_t limit_ns = look ? abti_relook_next(&es->idle->relook, abti_clock_mono_ns(), stop) : deadline_ns;
     bool woken = abti_idle_sleep(es, limit_ns < deadline_ns ? limit_ns : deadline_ns);
-    abti_relook_learn(&es->idle->relook, abti_clock_mono_ns());
-    return woken;
-}
-
-static bool park_observed(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
-{
-    abti_tool_event_own(ABTI_EVENT_PARK, es, es->cur);
-    bool woken = sleep_and_look(es, sched, set, deadline_ns);
+    if (look)
+        abti_relook_learn(&es->idle->relook, abti_clock_mono_ns());
     abti_tool_event_own(ABTI_EVENT_UNPARK, es, es->cur);
     return woken;
 }
@@ -86,7 +79,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     bool all_empty = park_enter(es, set);
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
-        woken = park_observed(es, sched, set, deadline_ns);
+        woken = sleep_and_look(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);
     park_leave(set, woken);
