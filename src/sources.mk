@@ -173,8 +173,8 @@ abt_sources = \
 	src/unit/unitmap.c \
 	src/wait/adaptive.c \
 	src/wait/cpus.c \
+	src/wait/external.c \
 	src/wait/group.c \
-	src/wait/guest.c \
 	src/wait/native.c \
 	src/wait/sleeper.c \
 	src/wait/task_linux.c \

@@ -44,14 +44,14 @@ libabtio_la_SOURCES += addons/io/src/os/os_libc.c
 endif
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
-	addons/io/src/attendant.c \
-	addons/io/src/attendant.h \
 	addons/io/src/direct.h \
 	addons/io/src/lane.c \
 	addons/io/src/lane_change.c \
 	addons/io/src/lane_list.c \
 	addons/io/src/lane_list.h \
 	addons/io/src/lane_own.h \
+	addons/io/src/poller.c \
+	addons/io/src/poller.h \
 	addons/io/src/ring/fixed_ring.c \
 	addons/io/src/ring/group.c \
 	addons/io/src/ring/group.h \

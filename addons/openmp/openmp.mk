@@ -68,10 +68,10 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/task/taskloop.c \
 	addons/openmp/src/task/tasks.h \
 	addons/openmp/src/team/parallel.c \
-	addons/openmp/src/team/relay.c \
-	addons/openmp/src/team/relay.h \
 	addons/openmp/src/team/root.c \
 	addons/openmp/src/team/self.c \
+	addons/openmp/src/team/serial.c \
+	addons/openmp/src/team/serial.h \
 	addons/openmp/src/team/team.c \
 	addons/openmp/src/team/verdict.c \
 	addons/openmp/src/team/watch.c \

@@ -45,7 +45,7 @@
 #include "unit/tool_event.h"
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 #include "watch/deadlock.h"
 #include "watch/dumpsignal.h"
 #include "watch/info.h"
@@ -475,7 +475,7 @@ static void forget_parent(void)
     abti_unitmap_forget();
     abti_ledger_forget();
     abti_exceptions_forget();
-    abti_guests_forget();
+    abti_externals_forget();
     abti_leftover_forget();
     abti_shortage_forget();
     abti_halt_forget();

@@ -10,7 +10,7 @@
 #include "run/end.h"
 #include "run/migrate.h"
 #include "unit/saved.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 #include "wait/sleeper.h"
 
 /* A caller without a deque is at the beginning of this: each fork and join takes its slow path, and each task runs at
@@ -168,7 +168,7 @@ static bool register_forker(struct abtx_task *task, uintptr_t forker)
 static ABTI_COLD void wait_natively(struct abtx_task *task)
 {
     struct abti_sleeper sleeper = {ABTI_AWAKE};
-    abti_guest_note();
+    abti_external_note();
     abti_sleeper_prepare(&sleeper);
     if (register_forker(task, (uintptr_t)&sleeper | ABTI_TASK_NATIVE))
         (void)abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER);

@@ -12,7 +12,7 @@
 #include "lock/bias.h"
 #include "mem/stack.h"
 #include "rt/types.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 #include "wait/sleeper.h"
 
 /* Requests to an ES, delivered to the scheduler that checks events. */

@@ -7,7 +7,7 @@
 #include "pool/builtin.h"
 #include "rt/rt.h"
 #include "run/migrate.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
 {
@@ -176,7 +176,7 @@ ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool ob
     abti_pool *pool = unit->pool;
     if (observed) {
         abti_annotate_release(unit);
-        abti_guest_note();
+        abti_external_note();
         abti_tool_event_resume(unit);
     }
     if (ABTI_UNLIKELY(!pool)) {

@@ -13,7 +13,7 @@
 #include "run/parent.h"
 #include "run/yield.h"
 #include "unit/joining.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 /*
  * Registers the one joiner that may sleep. False: the unit is done or has a joiner already, and the caller looks at it
@@ -36,7 +36,7 @@ _Static_assert(_Alignof(struct abti_sleeper) > ABTI_JOIN_TAGS, "room for the tag
 static void join_natively(abti_unit *self, abti_unit *unit)
 {
     struct abti_sleeper sleeper = {ABTI_AWAKE};
-    abti_guest_note();
+    abti_external_note();
     abti_sleeper_prepare(&sleeper);
     if (self)
         abti_joining_note(self, unit, true);

@@ -50,7 +50,7 @@ ABTI_INLINE bool abti_switch_is_slow(const abti_es *es)
 
 /*
  * Switches and wakes are reported to somebody: a listener, a sanitizer, valgrind, or those that observe waits, native
- * threads among them (wait/guest.h). They take the slow form. Written under rt.lock.
+ * threads among them (wait/external.h). They take the slow form. Written under rt.lock.
  */
 extern _Atomic(bool) abti_observe_on ABTI_HIDDEN;
 

@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include "rt/self.h"
 #include "unit/unit.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 struct abti_carrier {
     abti_es *es;            /* constant */

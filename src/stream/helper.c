@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/delay.h"
 #include "rt/self.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 static struct abti_spin list_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static _Atomic(struct abti_helper *) helpers; /* stored under list_lock. The list only grows */

@@ -5,7 +5,7 @@
  */
 #include "sync/mutex.h"
 
-#include "wait/guest.h"
+#include "wait/external.h"
 
 /* What no word of a mutex ever holds. */
 enum { NEVER = -1 };
@@ -33,7 +33,7 @@ const void *abti_mutex_self(void)
     abti_es *es = abti_es_self;
     if (es)
         return es->cur;
-    abti_guest_note();
+    abti_external_note();
     struct abti_known *known = abti_known_self;
     if (known)
         abti_store_relaxed(&known->owns_as, &abti_es_self); /* relaxed: it is only shown */

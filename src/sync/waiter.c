@@ -7,7 +7,7 @@
 #include "run/block.h"
 #include "run/cancel.h"
 #include "sync/timer.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 #include "wait/native.h"
 #include "wait/word.h"
 
@@ -16,7 +16,7 @@ void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const v
     abti_es *es = abti_es_self;
     w->unit = es && es->parent && !abti_unit_is_tasklet(es->cur) ? es->cur : NULL;
     if (!w->unit)
-        abti_guest_note();
+        abti_external_note();
     /* A migration calls the user's callback, which must not happen later, under the object's lock. */
     if (w->unit && abti_has_requests(w->unit))
         abti_serve_migration(w->unit);
@@ -266,7 +266,7 @@ void abti_waiter_wake(struct abti_waiter *w)
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
         return;
     }
-    abti_guest_note();
+    abti_external_note();
     abti_unit *ult = w->ult; /* a native thread may go on with the exchange, and the waiter with it */
     /*
      * release: pairs with the acquires in abti_native_is_woken and after_await. acquire: pairs with the release in

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "os/clock.h"
 #include "sync/waitq.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 #include "wait/adaptive.h"
 #include "wait/word.h"
 
@@ -64,7 +64,7 @@ static void sleep_docked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *w
 static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value, uint32_t num,
                         const struct abti_meanwhile *meanwhile, const struct abti_word_dock *dock)
 {
-    abti_guest_note();
+    abti_external_note();
     for (;;) {
         uint32_t sleeps = (uint32_t)(abti_load_relaxed(&bucket->natives) >> NATIVES_BITS);
         uint32_t learnt;
@@ -224,7 +224,7 @@ void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num)
     uint32_t natives = (uint32_t)abti_load_relaxed(&bucket->natives); /* relaxed: as above */
     if (natives == 0 || num == 0)
         return;
-    abti_guest_note();
+    abti_external_note();
     _Atomic(uint32_t) *address = (_Atomic(uint32_t) *)(uintptr_t)word;
     if (num >= natives)
         abti_word_wake_all(address);

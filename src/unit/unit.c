@@ -7,7 +7,7 @@
 #include "os/annotate.h"
 #include "os/vm.h"
 #include "rt/rt.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 /* Releases the hot lines and the cold ones of as many descriptors as are in a page. */
 static void release_units(char *word)
@@ -184,7 +184,7 @@ size_t abti_unit_stack_size(abti_unit *unit)
 
 abti_unit *abti_unit_alloc_external(void)
 {
-    abti_guest_note();
+    abti_external_note();
     abti_spin_lock(&abti_rt.external_lock);
     abti_unit *unit = abti_cache_get(&abti_rt.external_units);
     abti_spin_unlock(&abti_rt.external_lock);

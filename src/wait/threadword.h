@@ -10,7 +10,7 @@
 #include "base/compiler.h"
 
 enum abti_thread_word {
-    ABTI_THREAD_KNOWN,   /* wait/guest.h */
+    ABTI_THREAD_KNOWN,   /* wait/external.h */
     ABTI_THREAD_REGION,  /* stream/blocking.c */
     ABTI_THREAD_TELLING, /* rt/tool.c */
     ABTI_THREAD_WORDS

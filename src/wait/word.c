@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 ABTI_INLINE bool word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {

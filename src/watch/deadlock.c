@@ -15,7 +15,7 @@
 #include "rt/rt.h"
 #include "stream/helper.h"
 #include "unit/joining.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 #include "wait/native.h"
 #include "wait/task.h"
 #include "wait/word.h"
@@ -90,7 +90,7 @@ static void outside_look(struct outside *outside)
         outside->handled = is_handled(sig) ? sig : 0;
 }
 
-/* There is nobody, beside guests: none of these is left out, so that it is known whether they sleep. */
+/* There is nobody, beside registered threads: none of these is left out, so that it is known whether they sleep. */
 static bool outside_is_known(const struct outside *outside)
 {
     return outside->threads.counted && outside->threads.unknown == 0 && outside->handled == 0;
@@ -99,10 +99,10 @@ static bool outside_is_known(const struct outside *outside)
 /* A line for each kind. */
 static void outside_print(FILE *fp, const struct outside *outside)
 {
-    unsigned guests = outside->threads.guests, unknown = outside->threads.unknown;
-    if (guests > 0)
-        fprintf(fp, "libabt:   %u native thread%s of the program's own wait%s in the library\n", guests,
-                guests > 1 ? "s" : "", guests > 1 ? "" : "s");
+    unsigned externals = outside->threads.externals, unknown = outside->threads.unknown;
+    if (externals > 0)
+        fprintf(fp, "libabt:   %u native thread%s of the program's own wait%s in the library\n", externals,
+                externals > 1 ? "s" : "", externals > 1 ? "" : "s");
     if (unknown > 0)
         fprintf(fp, "libabt:   %u native thread%s of the program's own could wake units\n", unknown,
                 unknown > 1 ? "s" : "");
@@ -350,7 +350,7 @@ static void tell_all(const struct deadlock_look *look, bool sure)
 static bool nobody_else_wakes(struct deadlock_look *look)
 {
     outside_look(&look->outside);
-    return look->outside.threads.guests == look->outside.threads.asleep && all_are_idle(look);
+    return look->outside.threads.externals == look->outside.threads.asleep && all_are_idle(look);
 }
 
 /* What a look comes to. */
@@ -519,7 +519,7 @@ void abti_deadlock_begin(void)
 {
     if (abti_rt.config.deadlock_check == ABTI_DEADLOCK_OFF)
         return;
-    abti_guests_want(true);
+    abti_externals_want(true);
     /* relaxed, as below: the thread is made after it, and ends before it */
     abti_store_relaxed(&watcher_state, WATCHER_ON);
     errno = abti_helper_register(&watch_helper) ? abti_helper_start(&watcher_thread, watcher_main) : ENOMEM;
@@ -531,7 +531,7 @@ void abti_deadlock_begin(void)
 
 void abti_deadlock_end(void)
 {
-    abti_guests_want(false);
+    abti_externals_want(false);
     /* relaxed, here as below: while there is no thread, the callers of this and of abti_deadlock_begin have the state
      */
     if (abti_load_relaxed(&watcher_state) == WATCHER_NONE)

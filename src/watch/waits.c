@@ -6,7 +6,7 @@
 #include "rt/symbol.h"
 #include "unit/joining.h"
 #include "unit/ledger.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 /* --- Marks --- */
 
@@ -66,12 +66,12 @@ static bool look_with_id(abti_unit *unit, struct abti_unit_note *note)
 static void print_native_holder(FILE *fp, const void *owns_as)
 {
     enum { MOST = 64 };
-    struct abti_guest_note guests[MOST];
-    unsigned num = abti_guests_list(guests, MOST), i = 0;
-    while (i < num && guests[i].owns_as != owns_as)
+    struct abti_external_note externals[MOST];
+    unsigned num = abti_externals_list(externals, MOST), i = 0;
+    while (i < num && externals[i].owns_as != owns_as)
         i++;
     if (i < num)
-        fprintf(fp, " held by native thread %d", guests[i].task);
+        fprintf(fp, " held by native thread %d", externals[i].task);
     else
         fputs(" held by a native thread", fp);
 }
@@ -141,17 +141,17 @@ void abti_waits_print(FILE *fp, const struct abti_unit_note *first)
 void abti_waits_print_natives(FILE *fp)
 {
     enum { MOST = 16 };
-    struct abti_guest_note guests[MOST];
-    unsigned num = abti_guests_list(guests, MOST);
+    struct abti_external_note externals[MOST];
+    unsigned num = abti_externals_list(externals, MOST);
     for (unsigned i = 0; i < num; i++) {
         char name[ABTI_NAME_ROOM];
         struct abti_unit_note note;
         abti_unit *owner = NULL;
-        const void *mutex = guests[i].word ? abti_registry_mutex_of(guests[i].word, &owner) : NULL;
+        const void *mutex = externals[i].word ? abti_registry_mutex_of(externals[i].word, &owner) : NULL;
         if (!mutex)
             continue;
         bool held = owner && look_with_id(owner, &note);
-        fprintf(fp, "libabt:   native thread %d waits for mutex %p%s%s\n", guests[i].task, mutex,
+        fprintf(fp, "libabt:   native thread %d waits for mutex %p%s%s\n", externals[i].task, mutex,
                 held ? " held by " : "", held ? abti_registry_name(name, &note) : "");
     }
 }

@@ -20,7 +20,7 @@
 #include "run/end.h"
 #include "run/sched.h"
 #include "sync/lookout.h"
-#include "wait/guest.h"
+#include "wait/external.h"
 
 enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };
 
@@ -28,7 +28,7 @@ enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };
 
 struct abti_rt abti_rt;
 _Thread_local abti_es *abti_es_self;
-_Atomic(bool) abti_observe_on, abti_guests_are_wanted;
+_Atomic(bool) abti_observe_on, abti_externals_are_wanted;
 _Atomic(uint32_t) abti_tool_events, abti_num_cpus = 4;
 uint32_t abti_num_nodes = 1;
 bool abti_annotate_on, abti_annotate_order, abti_ledger_on;

@@ -97,7 +97,7 @@ static int backend_choose(const abtio_config *config)
 
 static void backend_before(void)
 {
-    abtioi_lanes_before_fork(); /* first, since their attendant hands operations to helpers */
+    abtioi_lanes_before_fork(); /* first, since their poller hands operations to helpers */
     abtioi_helpers_before_fork();
     abtioi_fixed_before_fork();
     abtioi_buffers_before_fork();

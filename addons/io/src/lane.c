@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lanes: what their streams do with them, what the attendant does, and what others get of them. */
+/* Lanes: what their streams do with them, what the poller does, and what others get of them. */
 #include "lane_own.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "attendant.h"
+#include "poller.h"
 #include "caller.h"
 #include "direct.h"
 #include "fifo.h"
@@ -47,24 +47,24 @@ static void lane_count(_Atomic(uint64_t) *counter, int change)
 
 void abtioi_lane_lock(struct lane *lane)
 {
-    if (lane && lane->attended)
+    if (lane && lane->polled)
         pthread_mutex_lock(&lane->lock);
 }
 
 void abtioi_lane_unlock(struct lane *lane)
 {
-    if (!lane || !lane->attended)
+    if (!lane || !lane->polled)
         return;
     /* relaxed: it changes under the lock */
     if (!lane->asleep && atomic_load_explicit(&lane->in_flight, memory_order_relaxed) > 0)
-        attendant_need();
+        poller_need();
     pthread_mutex_unlock(&lane->lock);
 }
 
 /* Whether the caller may touch it. */
 bool abtioi_lane_is_mine(struct lane *lane)
 {
-    return lane == self ? !lane->attended || lane->asleep || lane->ending || abtioi_is_held(&lane->lock) : lane->helped;
+    return lane == self ? !lane->polled || lane->asleep || lane->ending || abtioi_is_held(&lane->lock) : lane->helped;
 }
 
 /* ---- Submissions ----------------------------------------------------------------------------------------------- */
@@ -297,7 +297,7 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
                      1); /* seq_cst: of no use beyond the push, before which it comes: after that the lane may end */
     op->next = atomic_load_explicit(&lane->to_cancel, memory_order_relaxed); /* relaxed: the exchange checks it */
     /*
-     * seq_cst: pairs with the acquire in take_cancels; and the attendant finds it in lane_attend, or it is found asleep
+     * seq_cst: pairs with the acquire in take_cancels; and the poller finds it in lane_attend, or it is found asleep
      * below. relaxed: when it has failed it is done again
      */
     while (!atomic_compare_exchange_weak_explicit(&lane->to_cancel, &op->next, op, memory_order_seq_cst,
@@ -305,7 +305,7 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
         ;
     if (lane != self)
         ABTX_xstream_wake(lane->xstream);
-    attendant_need();
+    poller_need();
     /* release: pairs with the acquire in lane_drain; the lane and its stream are not touched any more */
     atomic_fetch_sub_explicit(&lane->cancelling, 1, memory_order_release);
 }
@@ -421,7 +421,7 @@ static void give_ring_up(struct lane *lane)
 
 /* ---- A lane that others look at -------------------------------------------------------------------------------- */
 
-/* Hands over what is gathered. The kernel does not make the attendant, who holds locks, wait for any of it. */
+/* Hands over what is gathered. The kernel does not make the poller, who holds locks, wait for any of it. */
 static void hand_in(struct lane *lane)
 {
     for (unsigned at = lane->ring.submitted; at != lane->ring.tail; at++) {
@@ -455,10 +455,10 @@ static bool all_have_left(const struct lane *lane)
     return ABT_thread_get_state(lane->fresh->waiter, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED;
 }
 
-/* By the attendant: whether it is to come again soon. */
+/* By the poller: whether it is to come again soon. */
 static bool lane_attend(struct lane *lane)
 {
-    if (!lane->attended)
+    if (!lane->polled)
         return false;
     if (pthread_mutex_trylock(&lane->lock) != 0)
         return true; /* its stream is in it */
@@ -478,14 +478,14 @@ static bool lanes_attend(void)
     return abtioi_lane_list_ask(lane_attend);
 }
 
-bool abtioi_lane_attendant_begin(void)
+bool abtioi_lane_poller_begin(void)
 {
-    return abtioi_attendant_begin(lanes_attend);
+    return abtioi_poller_begin(lanes_attend);
 }
 
-int abtioi_lane_ring_create(struct ring *ring, bool attended)
+int abtioi_lane_ring_create(struct ring *ring, bool polled)
 {
-    return abtioi_ring_create(ring, lanes.entries, attended);
+    return abtioi_ring_create(ring, lanes.entries, polled);
 }
 
 /* ---- What a stream does with its lane -------------------------------------------------------------------------- */
@@ -578,7 +578,7 @@ static void lane_wait(void *data, int fd, int64_t deadline)
     watch_for_wakes(lane, fd);
     if (lane->ask_again != 0 && lane->ask_again < deadline)
         deadline = lane->ask_again;
-    lane->asleep = !(lane->attended && lane->woken);
+    lane->asleep = !(lane->polled && lane->woken);
     bool sleeps = lane->asleep;
     abtioi_lane_unlock(lane);
     if (!sleeps)
@@ -602,8 +602,8 @@ static int lane_begin(void *arg, void **data)
         free(lane);
         return ABT_ERR_SYS;
     }
-    lane->attended = abtioi_lane_wants_attendant(lane) && abtioi_lane_attendant_begin();
-    if (abtioi_lane_ring_create(&lane->ring, lane->attended) < 0) {
+    lane->polled = abtioi_lane_wants_poller(lane) && abtioi_lane_poller_begin();
+    if (abtioi_lane_ring_create(&lane->ring, lane->polled) < 0) {
         free(lane);
         return ABT_ERR_SYS;
     }
@@ -672,7 +672,7 @@ static struct lane *lane_make(void)
 /* Of one in which there is nothing. */
 static __attribute__((noinline)) struct lane *lane_self_empty(struct lane *lane)
 {
-    if (!lane->attended)
+    if (!lane->polled)
         abtioi_lane_reconsider(lane);
     return !lane_is_refused(lane) ? lane : NULL;
 }
@@ -683,7 +683,7 @@ static struct lane *lane_self(void)
     struct lane *lane = self;
     if (__builtin_expect(!lane, 0) && !(lane = lane_make()))
         return NULL;
-    /* relaxed: if the lane is attended it need not be of now, and else the stream writes it */
+    /* relaxed: if the lane is polled it need not be of now, and else the stream writes it */
     if (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
         return lane_self_empty(lane);
     return !lane_is_refused(lane) ? lane : NULL;
@@ -756,7 +756,7 @@ static inline void start_call_locked(struct lane *lane, abtio_op *op, bool alone
     lane->fresh = op;
 }
 
-static __attribute__((noinline)) void start_call_attended(struct lane *lane, abtio_op *op, bool alone)
+static __attribute__((noinline)) void start_call_polled(struct lane *lane, abtio_op *op, bool alone)
 {
     abtioi_lane_lock(lane);
     start_call_locked(lane, op, alone);
@@ -769,8 +769,8 @@ void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
 
     abtioi_assert(lane == self && !op->shared);
     op->lane = lane;
-    if (__builtin_expect(lane->attended, 0))
-        start_call_attended(lane, op, alone);
+    if (__builtin_expect(lane->polled, 0))
+        start_call_polled(lane, op, alone);
     else
         start_call_locked(lane, op, alone);
 }
@@ -812,7 +812,7 @@ void abtioi_lanes_end(void)
     atomic_store(&lanes.ending, true); /* seq_cst: of no use, but it costs nothing here */
     ABTX_driver_free(&lanes.driver);
     lanes.entries = 0;
-    abtioi_attendant_end();
+    abtioi_poller_end();
 }
 
 struct lane_counts abtioi_lanes_count(void)
@@ -835,13 +835,13 @@ void abtioi_lanes_after_fork(void)
 static void lane_forget(struct lane *lane)
 {
     abtioi_ring_forget(&lane->ring);
-    lane->attended = lane->asleep = lane->helped = false;
+    lane->polled = lane->asleep = lane->helped = false;
     pthread_mutex_init(&lane->lock, NULL);
 }
 
 void abtioi_lanes_forget(void)
 {
-    abtioi_attendant_forget();
+    abtioi_poller_forget();
     abtioi_lane_list_forget(lane_forget);
     lanes.entries = 0;
     self = NULL;

@@ -2,7 +2,7 @@
 /*
  * A lane: the ring of one execution stream, and the operations that its ULTs have started. A stream gets it with its
  * first operation; it lasts until the stream ends, or libabtio. All but what is said to be for any thread is done by
- * the stream's native thread, or for it by the attendant (attendant.h), where other streams share the stream's pools.
+ * the stream's native thread, or for it by the poller (poller.h), where other streams share the stream's pools.
  */
 #ifndef ABTIO_LANE_H
 #define ABTIO_LANE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Another ring for a lane: whether it is to have one with an attendant, and how what is under way is
+ * Another ring for a lane: whether it is to have one with a poller, and how what is under way is
  * taken back from the kernel and begun anew there.
  */
 #include "lane_own.h"
@@ -34,7 +34,7 @@ static bool has_shared_pool(ABT_xstream xstream)
 }
 
 /* By its stream. In a private pool nobody goes on before the stream is free, but who cancels is elsewhere. */
-bool abtioi_lane_wants_attendant(struct lane *lane)
+bool abtioi_lane_wants_poller(struct lane *lane)
 {
     return ABT_xstream_get_num(&lane->streams) == ABT_SUCCESS && lane->streams > 1 &&
            (lane->has_handles || has_shared_pool(lane->xstream));
@@ -161,17 +161,17 @@ static void put_ring(struct lane *lane, const struct ring *ring)
     abtioi_ring_destroy(&lane->ring);
     memcpy(&lane->ring, ring, sizeof(*ring)); /* nobody has a pointer into it yet */
     lane->wake_fd = -1;
-    lane->attended = true;
+    lane->polled = true;
     abtioi_lane_list_add(&lane->place);
 }
 
-/* The lane gets a ring with an attendant, and the operations go there. It stays as it is if that cannot be had. */
+/* The lane gets a ring with a poller, and the operations go there. It stays as it is if that cannot be had. */
 static __attribute__((noinline)) void change_ring(struct lane *lane)
 {
     struct ring *ring = malloc(sizeof(*ring));
 
-    abtioi_assert(abtioi_lane_is_mine(lane) && !lane->attended && !lane->ending);
-    if (ring && abtioi_lane_attendant_begin() && abtioi_lane_ring_create(ring, true) == 0) {
+    abtioi_assert(abtioi_lane_is_mine(lane) && !lane->polled && !lane->ending);
+    if (ring && abtioi_lane_poller_begin() && abtioi_lane_ring_create(ring, true) == 0) {
         if (take_back(lane))
             put_ring(lane, ring);
         else
@@ -194,12 +194,12 @@ void abtioi_lane_reconsider(struct lane *lane)
     int streams = lane->streams;
 
     ABT_xstream_get_num(&streams);
-    if (streams == lane->streams || lane_is_refused(lane) || !abtioi_lane_wants_attendant(lane))
+    if (streams == lane->streams || lane_is_refused(lane) || !abtioi_lane_wants_poller(lane))
         return;
     if (may_all_begin_anew(lane))
         change_ring(lane);
-    /* relaxed: if the lane is attended it does not matter, and else the stream writes it */
-    if (lane->attended || atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
+    /* relaxed: if the lane is polled it does not matter, and else the stream writes it */
+    if (lane->polled || atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
         return;
     lane->streams = 0;
     lane->next_try = abtio_after(PAUSE_NS);
@@ -210,7 +210,7 @@ void abtioi_lane_note_handles(struct lane *lane)
 {
     abtioi_assert(!lane->has_handles);
     lane->has_handles = true;
-    if (lane->attended)
+    if (lane->polled)
         return;
     lane->streams = 0;
     abtioi_lane_reconsider(lane);
@@ -234,7 +234,7 @@ bool abtioi_lane_is_due(const struct lane *lane)
 {
     int streams = lane->streams;
 
-    if (lane->attended || lane->ending || lane_is_forgotten(lane))
+    if (lane->polled || lane->ending || lane_is_forgotten(lane))
         return false;
     if (streams == 0)
         return coarse_time() >= lane->next_try;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may touch a lane: its stream's native thread; and, if the lane is attended, the attendant (attendant.h), so that
+ * Who may touch a lane: its stream's native thread; and, if the lane is polled, the poller (poller.h), so that
  * each of them does so under the lane's lock only. That is the first of all locks but that of the list of lanes, since
  * a result is delivered under it, which takes those of multishots, pools and helpers. The stream does not hold it while
- * it sleeps in its ring: then the lane is `asleep`, and the attendant keeps out, as it does once the lane is `ending`.
+ * it sleeps in its ring: then the lane is `asleep`, and the poller keeps out, as it does once the lane is `ending`.
  *
- * The attendant takes the stream for busy when it has not looked at its lane between two looks of the attendant. What
+ * The poller takes the stream for busy when it has not looked at its lane between two looks of the poller. What
  * it does then would be right at any other time, too.
  *
- * A completion that says that the stream is woken may be found by the attendant, when the stream has announced its
+ * A completion that says that the stream is woken may be found by the poller, when the stream has announced its
  * sleep and not begun it yet; `woken` keeps it from sleeping then. A look of its own, which comes before the
  * announcement, clears that.
  *
  * Who waits for an operation suspends himself after its start, and only then may he be resumed. When the stream finds
- * the result he has left, since something else runs there. The attendant looks: only the last one who has called may
+ * the result he has left, since something else runs there. The poller looks: only the last one who has called may
  * still be on his way, whose operation is `fresh`, since the stream has gone on from the others to him. It is not fresh
  * any more when the stream has looked at its lane.
  */
@@ -39,13 +39,13 @@ struct lane {
     bool changing;              /* its ring is about to go, and what comes back of it is kept for the next one */
     unsigned num_reaps;         /* after which operations may be gone */
     int64_t ask_again;          /* when ends are asked for once more that the kernel has missed, or 0 */
-    bool attended;              /* from when on it stays so; set while it is not in the list of lanes */
+    bool polled;                /* from when on it stays so; set while it is not in the list of lanes */
     bool has_handles;           /* operations have been begun in it that others may cancel */
     bool asleep, woken;         /* see above */
     abtio_op *fresh;            /* see above */
-    bool helped;                /* the attendant is in it */
-    unsigned looks, looks_seen; /* by the stream; what the attendant has seen of them */
-    int streams;                /* that there were when it was decided whether it is attended; 0: decide again */
+    bool helped;                /* the poller is in it */
+    unsigned looks, looks_seen; /* by the stream; what the poller has seen of them */
+    int streams;                /* that there were when it was decided whether it is polled; 0: decide again */
     int64_t next_try;           /* not before, if `streams` is 0 */
     pthread_mutex_t lock;
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
@@ -56,7 +56,7 @@ struct lane {
 /* Whether the kernel lets us enter its ring no more. */
 static inline bool lane_is_refused(const struct lane *lane)
 {
-    /* relaxed: what the attendant writes is seen by the stream when it has held the lock */
+    /* relaxed: what the poller writes is seen by the stream when it has held the lock */
     return atomic_load_explicit(&lane->refused, memory_order_relaxed);
 }
 
@@ -89,25 +89,25 @@ void abtioi_lane_settle(struct lane *lane, abtio_op *op, ssize_t result);
 /* Its ring is about to go, or was given up: what is registered there is so no more. */
 void abtioi_lane_leave_ring(struct lane *lane, bool lost);
 
-/* A ring of the kind that lanes with an attendant have, or others. 0, or -errno. */
-int abtioi_lane_ring_create(struct ring *ring, bool attended);
+/* A ring of the kind that lanes with a poller have, or others. 0, or -errno. */
+int abtioi_lane_ring_create(struct ring *ring, bool polled);
 
-/* Whether there is an attendant from now on. */
-bool abtioi_lane_attendant_begin(void);
+/* Whether there is a poller from now on. */
+bool abtioi_lane_poller_begin(void);
 
 /* -- lane_change.c -- */
 
-/* By its stream: whether it is to be attended. */
-bool abtioi_lane_wants_attendant(struct lane *lane);
+/* By its stream: whether it is to be polled. */
+bool abtioi_lane_wants_poller(struct lane *lane);
 
 /* Asks for the end of all operations that it has not asked for yet; and of those once more. */
 void abtioi_lane_cancel_each(struct lane *lane);
 void abtioi_lane_cancel_again(struct lane *lane);
 
-/* At a look at events: whether it is to be decided again whether it is attended. */
+/* At a look at events: whether it is to be decided again whether it is polled. */
 bool abtioi_lane_is_due(const struct lane *lane);
 
-/* Gives it a ring with an attendant, if it wants one by now. */
+/* Gives it a ring with a poller, if it wants one by now. */
 void abtioi_lane_reconsider(struct lane *lane);
 
 /* The first operation with a handle is about to be begun. */

@@ -8,7 +8,7 @@
  *   root.c      the native threads that use OpenMP, the start of the library, fork
  *   team.c      the threads of a team: made, docked between regions, released, gathered
  *   parallel.c  regions: how many members, who runs what
- *   relay.c     regions in regions whose members need no threads; relay.h names the other files of them
+ *   serial.c     regions in regions whose members need no threads; serial.h names the other files of them
  * loop/, what members divide among them:
  *   share.c     work-sharing constructs
  *   range.c     numbers that members divide among them: of chunks, and of parts of a taskloop
@@ -47,11 +47,11 @@
  *
  * gomp/gomp.h has the prototypes of what compilers call; gomp/abtomp.map its versions.
  *
- * A team that is no relay has one native thread for each member. Member 0 is the thread that met the region. Those of
- * the others stay with the team: between regions they wait at the word `go`. A thread becomes a stream of libabt, and
- * what it runs a ULT, when it first has tasks (relief.c): before, nobody would take turns there. A region of a team
- * needs two meetings of its members, one at `go` and one at `back`, and each member waits once: the others at `go`,
- * member 0 at `back`.
+ * A team that is no serial team has one native thread for each member. Member 0 is the thread that met the region.
+ * Those of the others stay with the team: between regions they wait at the word `go`. A thread becomes a stream of
+ * libabt, and what it runs a ULT, when it first has tasks (relief.c): before, nobody would take turns there. A region
+ * of a team needs two meetings of its members, one at `go` and one at `back`, and each member waits once: the others at
+ * `go`, member 0 at `back`.
  */
 #ifndef ABTOMP_OMP_H
 #define ABTOMP_OMP_H
@@ -103,7 +103,7 @@ static inline void *abtomp_must_have(void *memory)
 
 enum {
     ABTOMP_NUM_SHARES = 8,      /* that a team keeps: for members that are few work-sharing constructs apart */
-    ABTOMP_MOST_MEMBERS = 32767 /* of a team: ABTOMP_GO_BITS, and SPREADS of relay.c */
+    ABTOMP_MOST_MEMBERS = 32767 /* of a team: ABTOMP_GO_BITS, and SPREADS of serial.c */
 };
 
 /* The directive `error`. The length is that of the message, or the largest size if it ends with a zero; NULL: none. */
@@ -161,7 +161,7 @@ struct abtomp_numbers {
 struct abtomp_member {
     struct abtomp_team *team; /* constant */
     int num;                  /* constant */
-    /* abtomp_relay_spread; NULL: the team is no relay. Constant */
+    /* abtomp_serial_spread; NULL: the team is no serial team. Constant */
     bool (*spread)(struct abtomp_team *team, bool has_waited);
     uint64_t num_singles;                 /* single constructs that it has met in this region, */
     uint64_t taken_singles;               /* and how many it knows to be taken */
@@ -180,7 +180,7 @@ struct abtomp_member {
     _Atomic(struct abtomp_tasks *) tasks; /* what it has for tasks; NULL: it has made and run none */
     struct abtomp_team *inner;            /* the team of its last region that had several members */
     struct abtomp_team *single;           /* the team of its last region that had itself alone */
-    struct abtomp_team *relay;            /* the team of its last region that was a relay */
+    struct abtomp_team *serial;           /* the team of its last region that was a serial team */
     uint32_t seen;                        /* the value of `go` that it has seen last */
     uint32_t last;                        /* that of the last region that it had part in before it was left out: of
                                              member 0 */
@@ -216,7 +216,7 @@ struct abtomp_box {
 /* What a thread does: see watch.c. */
 struct abtomp_watch {
     struct abtomp_watch *next, **at;
-    _Atomic(struct abtomp_team *) team; /* its innermost relay; NULL: none */
+    _Atomic(struct abtomp_team *) team; /* its innermost serial team; NULL: none */
     _Atomic(bool) waits;                /* for other members */
 } ABTOMP_LINE;
 
@@ -237,7 +237,7 @@ struct abtomp_team {
     int num;                          /* members of this region */
     int level;                        /* regions around; 0: there is none, the team is that of an initial task */
     int active_level;                 /* those of several members */
-    bool expects_waits;               /* members may wait unseen, and become streams at once: not of relays */
+    bool expects_waits;               /* members may wait unseen, and become streams at once: not of serial teams */
     void (*fn)(void *data);
     void *data;
     struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
@@ -269,11 +269,11 @@ struct abtomp_team {
     _Atomic(uint32_t) share_lock; /* of who begins or ends a construct there: see share.c */
     struct abtomp_later later;    /* share_lock */
     struct abtomp_box box;        /* box_lock */
-    /* Of relays: see relay.h. */
+    /* Of serial teams: see serial.h. */
     ABTOMP_LINE _Atomic(uint64_t) ticket; /* a count of regions, the next number, and members of this region */
-    bool is_relay;                        /* constant */
-    struct abtomp_team *outer;            /* the next relay around that the same thread runs; NULL: there is none */
-    _Atomic(uint32_t) runners;            /* threads that run members, and may use the team still */
+    bool is_serial;                       /* constant */
+    struct abtomp_team *outer; /* the next serial team around that the same thread runs; NULL: there is none */
+    _Atomic(uint32_t) runners; /* threads that run members, and may use the team still */
     struct abtomp_looked looked;
     void (*_Atomic key)(void *data); /* the function of the program */
 };

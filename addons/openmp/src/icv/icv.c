@@ -442,9 +442,9 @@ static void derive_all(void)
     abtomp_env.is_active = abtomp_env.wait_policy == ABTOMP_WAIT_ACTIVE;
     /* What is displayed are threads. */
     if (abtomp_env.nested == ABTOMP_NESTED_THREADS || abtomp_env.displays_affinity)
-        abtomp_env.relay_width = UINT64_MAX;
+        abtomp_env.serial_width = UINT64_MAX;
     else
-        abtomp_env.relay_width = abtomp_env.nested == ABTOMP_NESTED_AUTO ? (uint64_t)abtomp_env.num_procs : 1;
+        abtomp_env.serial_width = abtomp_env.nested == ABTOMP_NESTED_AUTO ? (uint64_t)abtomp_env.num_procs : 1;
 }
 
 /* Which there are is noted before the program can bind the thread that uses OpenMP first. */

@@ -37,8 +37,8 @@ struct abtomp_icvs {
 
 enum { ABTOMP_WAIT_UNSET, ABTOMP_WAIT_PASSIVE, ABTOMP_WAIT_ACTIVE };
 
-/* Members of regions in regions: relays where the processors are used, threads, or relays. */
-enum { ABTOMP_NESTED_AUTO, ABTOMP_NESTED_THREADS, ABTOMP_NESTED_RELAYS };
+/* Members of regions in regions: serial teams where the processors are used, threads, or serial teams. */
+enum { ABTOMP_NESTED_AUTO, ABTOMP_NESTED_THREADS, ABTOMP_NESTED_SERIAL };
 
 /* What the environment says for the whole program. Constant after abtomp_icv_start, but for what has a function. */
 struct abtomp_env {
@@ -57,9 +57,10 @@ struct abtomp_env {
     bool displays_affinity;
     bool places_members; /* members are bound, or display where they are */
     int max_task_priority;
-    int target_offload;   /* 0: default, 1: mandatory, 2: disabled */
-    int nested;           /* ABTOMP_NESTED_* */
-    uint64_t relay_width; /* members of one member may be a relay where this number of threads runs around them */
+    int target_offload; /* 0: default, 1: mandatory, 2: disabled */
+    int nested;         /* ABTOMP_NESTED_* */
+    uint64_t
+        serial_width; /* members of one member may be a serial team where this number of threads runs around them */
     int num_teams, teams_thread_limit; /* 0: nothing is said */
     char affinity_format[ABTOMP_FORMAT_LENGTH];
 };

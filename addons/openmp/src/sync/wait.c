@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How members wait: for a word, for a mutex, for the bell of their team (task/crew.c says what that is). */
 #include "task/relief.h"
-#include "team/relay.h"
+#include "team/serial.h"
 
 #include <abt.h>
 

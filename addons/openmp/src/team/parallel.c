@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions. */
 #include "ompt/tool.h"
-#include "team/relay.h"
+#include "team/serial.h"
 #include "task/relief.h"
 #include "loop/share.h"
 #include "task/tasks.h"
@@ -217,20 +217,20 @@ static inline bool have_places(const struct abtomp_member *me, const struct abto
     return abtomp_env.places_members && (region->bind != 0 || me->icvs.bind > ABTOMP_BIND_TRUE);
 }
 
-static __attribute__((noinline)) bool run_relay(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
+static __attribute__((noinline)) bool run_serial(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
 {
     /* The threads that a limit counts are not known before a region begins. Reliefs might run another one meanwhile. */
     if (abtomp_is_observed() || abtomp_is_relieved() || me->icvs.thread_limit != INT_MAX || have_places(me, region) ||
-        !abtomp_relay_fits(me))
+        !abtomp_serial_fits(me))
         return false;
     region->num = count_members(me, num);
-    return region->num > 1 && abtomp_relay_run(me, region);
+    return region->num > 1 && abtomp_serial_run(me, region);
 }
 
 /* Runs the region without threads. False: it has not run. */
 static inline bool has_run(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
 {
-    return ABTOMP_UNLIKELY(me->team->active_level > 0) && num != 1 && run_relay(me, region, num);
+    return ABTOMP_UNLIKELY(me->team->active_level > 0) && num != 1 && run_serial(me, region, num);
 }
 
 int abtomp_parallel(void (*fn)(void *), void *data, void (*key)(void *), unsigned num, unsigned flags,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The native threads that use OpenMP without being a member of a team, roots: how they begin and end. */
 #include "ompt/tool.h"
-#include "team/relay.h"
+#include "team/serial.h"
 #include "task/relief.h"
 
 #include <abt.h>
@@ -40,7 +40,7 @@ static void in_child(void)
     struct abtomp_member *me = abtomp_current;
     abtomp_roots_in_child();
     if (me)
-        me->inner = me->relay = NULL;
+        me->inner = me->serial = NULL;
     if (has_key && (me = pthread_getspecific(root_key)) != NULL)
         abtomp_roots_add(&me->team->root);
     abtomp_watch_in_child();

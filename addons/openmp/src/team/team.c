@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of teams: made, docked, released and gathered. */
 #include "ompt/tool.h"
-#include "team/relay.h"
+#include "team/serial.h"
 #include "task/relief.h"
 #include "task/tasks.h"
 
@@ -362,8 +362,8 @@ static void end_teams(struct abtomp_member *me)
 {
     team_end(me->inner);
     team_end(me->single);
-    abtomp_relay_end(me->relay);
-    me->inner = me->single = me->relay = NULL;
+    abtomp_serial_end(me->serial);
+    me->inner = me->single = me->serial = NULL;
 }
 
 void abtomp_teams_end(struct abtomp_member *me)

@@ -5,7 +5,7 @@
  * which may have some, and whose functions come and go. What else they may not is learnt: a function whose members wait
  * for each other is better off with threads at once, and so is one that has taken long several times.
  */
-#include "team/relay.h"
+#include "team/serial.h"
 
 #include <link.h>
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A thread that sees to it that each member begins: one that runs may wait for another in a way that nobody sees, by
- * looks of its own at a variable, or by a wait of the system. Every thread of OpenMP says which relay it runs, and
- * whether it waits. The watch looks at them every two milliseconds. It spreads a relay from which no number has been
- * taken between two looks, and one whose regions are so long that threads are worth it, if fewer threads than
- * processors were busy at both looks. It sleeps when it has seen no relay for a while.
+ * looks of its own at a variable, or by a wait of the system. Every thread of OpenMP says which serial team it runs,
+ * and whether it waits. The watch looks at them every two milliseconds. It spreads a serial team from which no number
+ * has been taken between two looks, and one whose regions are so long that threads are worth it, if fewer threads than
+ * processors were busy at both looks. It sleeps when it has seen no serial team for a while.
  *
  * Where the system gives no thread it tries again at each look. Then nothing is lost while some thread of OpenMP runs:
  * it may end, and the thread that met the region runs the members itself when it is back. When all of them wait for
  * each other that is not to be, and libabtomp ends the program after a while, as libgomp does at once.
  */
-#include "team/relay.h"
+#include "team/serial.h"
 
 #include <time.h>
 
@@ -22,7 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abtomp_watch *watches;
 static bool is_started;
 static uint32_t num_looks = ABTOMP_COUNT_START, num_stuck;
-static bool lacks_threads; /* a relay got none at this look */
+static bool lacks_threads; /* a serial team got none at this look */
 static _Atomic(uint32_t) sleeps = 1;
 
 /* -- The watch -- */
@@ -31,12 +31,12 @@ static _Atomic(uint32_t) sleeps = 1;
 static void look_at_team(struct abtomp_team *team, bool has_room)
 {
     uint64_t seen;
-    uint32_t regions = abtomp_relay_look(team, &seen) - team->looked.regions;
-    if (!abtomp_relay_is_pending(seen) || team->looked.look == num_looks)
+    uint32_t regions = abtomp_serial_look(team, &seen) - team->looked.regions;
+    if (!abtomp_serial_is_pending(seen) || team->looked.look == num_looks)
         return;
     bool is_long = team->looked.look + 1 == num_looks && regions < FEW;
     if (team->looked.seen == seen || (is_long && has_room && team->looked.has_room))
-        lacks_threads = !abtomp_relay_spread(team, false) || lacks_threads;
+        lacks_threads = !abtomp_serial_spread(team, false) || lacks_threads;
     team->looked = (struct abtomp_looked){seen, team->looked.regions + regions, num_looks, has_room};
 }
 
@@ -49,7 +49,7 @@ static int count_busy(void)
     return busy;
 }
 
-/* Whether some thread runs a relay. */
+/* Whether some thread runs a serial team. */
 static bool look_at_all(void)
 {
     bool found = false;
@@ -62,7 +62,7 @@ static bool look_at_all(void)
         struct abtomp_team *team = atomic_load_explicit(&watch->team, memory_order_seq_cst);
         found = found || team;
         for (; team; team = team->parent ? team->parent->team : NULL)
-            if (team->is_relay)
+            if (team->is_serial)
                 look_at_team(team, busy < abtomp_env.num_procs);
     }
     num_stuck = lacks_threads && busy == 0 ? num_stuck + 1 : 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is known of native threads for the deadlock check: whether a stream's thread is asleep, and, while the check is
- * on, which threads that are no stream's have called the library, and might do so again. These are its guests. Any
- * other thread that is not the library's own is unknown: it may call the library at any
- * time.
+ * on, which threads that are no stream's have called the library, and might do so again. These are its registered
+ * external threads. Any other thread that is not the library's own is unknown: it may call the library at any time.
  */
-#ifndef ABTI_WAIT_GUEST_H
-#define ABTI_WAIT_GUEST_H
+#ifndef ABTI_WAIT_EXTERNAL_H
+#define ABTI_WAIT_EXTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,24 +23,24 @@ struct abti_known {
     bool only_looks;               /* the thread's own: its deadlines are times to look whether a wait has ended */
 };
 
-extern _Atomic(bool) abti_guests_are_wanted ABTI_HIDDEN;
+extern _Atomic(bool) abti_externals_are_wanted ABTI_HIDDEN;
 
 /* The calling thread's. NULL: it is not known. */
 #define abti_known_self ((struct abti_known *)abti_thread_word(ABTI_THREAD_KNOWN))
 void abti_known_set_self(struct abti_known *known);
 
 /* From now on, or no longer, threads become known. */
-void abti_guests_want(bool wanted);
+void abti_externals_want(bool wanted);
 
 /* The calling thread is known until it ends. */
-void abti_guest_enter(void) ABTI_COLD;
+void abti_external_enter(void) ABTI_COLD;
 
-/* The calling thread is in a function that makes units, wakes or waits: unless it is a stream's, it is a guest. */
-ABTI_INLINE void abti_guest_note(void)
+/* The calling thread is in a function that makes units, wakes or waits: unless it is a stream's, it is registered. */
+ABTI_INLINE void abti_external_note(void)
 {
     /* relaxed: a thread that does not see it now does so at its next call */
-    if (ABTI_UNLIKELY(abti_load_relaxed(&abti_guests_are_wanted)) && !abti_known_self)
-        abti_guest_enter();
+    if (ABTI_UNLIKELY(abti_load_relaxed(&abti_externals_are_wanted)) && !abti_known_self)
+        abti_external_enter();
 }
 
 /* The thread sleeps, nobody has woken it, and it has no deadline. */
@@ -59,7 +58,7 @@ ABTI_INLINE void abti_known_only_looks(bool looks)
  */
 struct abti_own_thread {
     _Atomic(int) task;                   /* its number, see wait/task.h; ABTI_TASK_UNKNOWN: it has not begun */
-    struct abti_own_thread *next, *prev; /* guest.c's */
+    struct abti_own_thread *next, *prev; /* external.c's */
 };
 
 /* The calling thread is the library's own until it leaves. */
@@ -68,26 +67,27 @@ void abti_own_leave(struct abti_own_thread *own);
 
 /* The native threads of the process that are not the library's own. */
 struct abti_outsiders {
-    unsigned guests, asleep; /* how many guests there are, and how many of them sleep as abti_known_is_asleep says */
+    unsigned externals,
+        asleep; /* how many registered ones there are, and how many of them sleep as abti_known_is_asleep says */
     unsigned unknown;
     bool counted; /* false: the system does not tell which threads there are */
 };
 
-/* A guest, as it was at some moment. */
-struct abti_guest_note {
+/* A registered thread, as it was at some moment. */
+struct abti_external_note {
     int task;                /* its number, see wait/task.h */
     const void *owns_as;     /* what mutexes keep that it owns; NULL: it owns none */
     _Atomic(uint32_t) *word; /* that it sleeps on; NULL: it does not sleep so */
 };
 
-/* Notes some of the guests. Returns how many. */
-unsigned abti_guests_list(struct abti_guest_note *notes, unsigned room);
+/* Notes some of them. Returns how many. */
+unsigned abti_externals_list(struct abti_external_note *notes, unsigned room);
 
 /* By a thread of the library's own. */
 void abti_outsiders_count(struct abti_outsiders *outsiders);
 
-/* In the child of a fork: no thread is known, none is the library's own, and the caller is no guest. */
-void abti_guests_forget(void);
+/* In the child of a fork: no thread is known, none is the library's own, and the caller is not registered. */
+void abti_externals_forget(void);
 
 /* The same, of the library's own threads alone. */
 void abti_own_forget(void);

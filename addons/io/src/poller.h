@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The attendant: a native thread that serves the rings of streams which do not look at events for some time, since a
+ * The poller: a native thread that serves the rings of streams which do not look at events for some time, since a
  * unit computes there, or blocks the stream's thread. It looks at all rings every few milliseconds, as long as a stream
  * that has something in its ring is awake; otherwise it sleeps, and the first such stream to wake wakes it.
  *
  * It is no stream's thread. What a thread has given to a ring is bound to that thread: the kernel does its part there,
  * and not all of it when the thread has ended (Linux 6.18: the operation fails when what it waits for comes, and its
- * deadline is not kept). The attendant lasts as long as there are rings.
+ * deadline is not kept). The poller lasts as long as there are rings.
  *
  * Its sleep. It says that it is going to sleep, looks at all rings once more, each under its lock, and sleeps if none
- * needs it. A stream that has made its ring need it under that lock looks then, still under it, whether the attendant
- * sleeps. If it has held the lock after the attendant it sees that; else the attendant has seen the need.
+ * needs it. A stream that has made its ring need it under that lock looks then, still under it, whether the poller
+ * sleeps. If it has held the lock after the poller it sees that; else the poller has seen the need.
  */
-#ifndef ABTIO_ATTENDANT_H
-#define ABTIO_ATTENDANT_H
+#ifndef ABTIO_POLLER_H
+#define ABTIO_POLLER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,25 +22,25 @@
  * Begins it, if it is not there: it calls `look` from now on, which says whether it is to be called again soon. False:
  * it cannot be had.
  */
-bool abtioi_attendant_begin(bool (*look)(void));
+bool abtioi_poller_begin(bool (*look)(void));
 
 /* Ends it, if it is there: on return it calls nothing any more. */
-void abtioi_attendant_end(void);
+void abtioi_poller_end(void);
 
 /* In the child of a fork: it is not there. */
-void abtioi_attendant_forget(void);
+void abtioi_poller_forget(void);
 
 /* It sleeps, or is about to. */
-extern atomic_bool abtioi_attendant_sleeps;
+extern atomic_bool abtioi_poller_sleeps;
 
-void abtioi_attendant_wake(void);
+void abtioi_poller_wake(void);
 
 /* Something needs it. */
-static inline void attendant_need(void)
+static inline void poller_need(void)
 {
-    /* seq_cst: with the store in attendant_main, see above; and for who asks without a lock, see abtioi_lane_ask */
-    if (__builtin_expect(atomic_load(&abtioi_attendant_sleeps), 0))
-        abtioi_attendant_wake();
+    /* seq_cst: with the store in poller_main, see above; and for who asks without a lock, see abtioi_lane_ask */
+    if (__builtin_expect(atomic_load(&abtioi_poller_sleeps), 0))
+        abtioi_poller_wake();
 }
 
 #endif

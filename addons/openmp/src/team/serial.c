@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Relays. The numbers of a region are taken by one word, the ticket: a count of regions, the next number and how many
- * there are. The thread that met the region takes one at a time. abtomp_relay_spread takes all that are left, and
+ * Serial teams. The numbers of a region are taken by one word, the ticket: a count of regions, the next number and how
+ * many there are. The thread that met the region takes one at a time. abtomp_serial_spread takes all that are left, and
  * starts a thread for each: a barrier is met by all members or by none, so that until then nobody need run beside the
  * first. What has started stays where it is.
  *
@@ -12,7 +12,7 @@
  * Such a thread ends with its member. `back` counts them as it counts those of other teams, and `go` is set to what
  * that is to be when the first thread has taken its last number: so the end of a region is that of any team.
  */
-#include "team/relay.h"
+#include "team/serial.h"
 #include "task/tasks.h"
 
 #include <sched.h>
@@ -70,7 +70,7 @@ static void run_one(struct abtomp_member *me)
     abtomp_wake(&team->back);
     if (abtomp_has_tasks(team))
         abtomp_bell_ring(team);
-    /* release: pairs with the acquire in abtomp_relay_end */
+    /* release: pairs with the acquire in abtomp_serial_end */
     atomic_fetch_sub_explicit(&team->runners, 1, memory_order_release);
 }
 
@@ -80,14 +80,14 @@ static void *runner_main(void *arg)
     return NULL;
 }
 
-uint32_t abtomp_relay_look(const struct abtomp_team *team, uint64_t *ticket)
+uint32_t abtomp_serial_look(const struct abtomp_team *team, uint64_t *ticket)
 {
     /* relaxed: who takes numbers acquires what they are */
     *ticket = atomic_load_explicit(&team->ticket, memory_order_relaxed);
     return (uint32_t)(*ticket >> GENERATION);
 }
 
-bool abtomp_relay_is_pending(uint64_t ticket)
+bool abtomp_serial_is_pending(uint64_t ticket)
 {
     return next_of(ticket) != num_of(ticket);
 }
@@ -95,7 +95,7 @@ bool abtomp_relay_is_pending(uint64_t ticket)
 /* Starts a thread for each of the numbers, which the caller has taken. Returns the first one that got none. */
 static uint32_t start_threads(struct abtomp_team *team, uint32_t next, uint32_t num)
 {
-    /* relaxed, both: abtomp_relay_end comes after these threads have counted themselves */
+    /* relaxed, both: abtomp_serial_end comes after these threads have counted themselves */
     atomic_fetch_add_explicit(&team->runners, num - next, memory_order_relaxed);
     while (next < num && abtomp_thread_start(team->members[next], runner_main, true))
         next++;
@@ -103,9 +103,9 @@ static uint32_t start_threads(struct abtomp_team *team, uint32_t next, uint32_t 
     return next;
 }
 
-bool abtomp_relay_spread(struct abtomp_team *team, bool has_waited)
+bool abtomp_serial_spread(struct abtomp_team *team, bool has_waited)
 {
-    /* acquire: pairs with the release in begin_relay: what the region is */
+    /* acquire: pairs with the release in begin_serial: what the region is */
     uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire), taken;
     /* relaxed: it is the function of this region if the ticket is taken below */
     void (*key)(void *) = atomic_load_explicit(&team->key, memory_order_relaxed);
@@ -115,7 +115,7 @@ bool abtomp_relay_spread(struct abtomp_team *team, bool has_waited)
         if (next == num)
             return true;
         taken = make_ticket(ticket >> GENERATION, num, num | SPREADS);
-        /* acquire: pairs with the release in begin_relay */
+        /* acquire: pairs with the release in begin_serial */
     } while (!atomic_compare_exchange_weak_explicit(&team->ticket, &ticket, taken, memory_order_acquire,
                                                     memory_order_acquire));
     uint32_t first = next;
@@ -129,17 +129,17 @@ bool abtomp_relay_spread(struct abtomp_team *team, bool has_waited)
 
 /* -- Regions -- */
 
-static struct abtomp_team *get_relay(struct abtomp_member *me, int num)
+static struct abtomp_team *get_serial(struct abtomp_member *me, int num)
 {
-    struct abtomp_team *team = me->relay;
+    struct abtomp_team *team = me->serial;
     if (ABTOMP_UNLIKELY(!team)) {
         team = abtomp_team_new(me);
         if (!team)
             return NULL;
-        team->is_relay = true;
-        team->members[0]->spread = abtomp_relay_spread;
+        team->is_serial = true;
+        team->members[0]->spread = abtomp_serial_spread;
         atomic_init(&team->ticket, make_ticket(ABTOMP_COUNT_START, 0, 0));
-        me->relay = team;
+        me->serial = team;
     }
     if (ABTOMP_UNLIKELY(team->capacity < num) && !abtomp_team_fill(team, num))
         return NULL;
@@ -152,7 +152,7 @@ static struct abtomp_team *get_relay(struct abtomp_member *me, int num)
     return team;
 }
 
-static void begin_relay(struct abtomp_team *team, const struct abtomp_region *region)
+static void begin_serial(struct abtomp_team *team, const struct abtomp_region *region)
 {
     team->fn = region->fn;
     team->data = region->data;
@@ -164,14 +164,14 @@ static void begin_relay(struct abtomp_team *team, const struct abtomp_region *re
     if (ABTOMP_UNLIKELY(atomic_load_explicit(&team->has_shared, memory_order_relaxed)))
         abtomp_shares_reset(team);
     uint64_t generation = (atomic_load_explicit(&team->ticket, memory_order_relaxed) >> GENERATION) + 1;
-    /* release: pairs with the acquire in abtomp_relay_spread. The first number is taken */
+    /* release: pairs with the acquire in abtomp_serial_spread. The first number is taken */
     atomic_store_explicit(&team->ticket, make_ticket(generation, 1, (uint32_t)team->num), memory_order_release);
 }
 
-/* Somebody spreads the relay, or has just begun: waits until it is known what is left. */
+/* Somebody spreads the serial team, or has just begun: waits until it is known what is left. */
 static __attribute__((noinline)) uint32_t take_number_slow(struct abtomp_team *team)
 {
-    /* acquire: pairs with the release in abtomp_relay_spread */
+    /* acquire: pairs with the release in abtomp_serial_spread */
     uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
     do {
         for (; ticket & SPREADS; ticket = atomic_load_explicit(&team->ticket, memory_order_acquire))
@@ -196,27 +196,27 @@ static inline uint32_t take_number(struct abtomp_team *team)
     return next_of(ticket);
 }
 
-bool abtomp_relay_fits(const struct abtomp_member *me)
+bool abtomp_serial_fits(const struct abtomp_member *me)
 {
     uint64_t width = 1;
     for (const struct abtomp_team *team = me->team; team; team = team->parent ? team->parent->team : NULL) {
-        if (!team->is_relay)
+        if (!team->is_serial)
             width *= (uint64_t)team->num;
-        if (width >= abtomp_env.relay_width)
+        if (width >= abtomp_env.serial_width)
             return true;
     }
     return false;
 }
 
-bool abtomp_relay_run(struct abtomp_member *me, const struct abtomp_region *region)
+bool abtomp_serial_run(struct abtomp_member *me, const struct abtomp_region *region)
 {
     abtomp_assert(region->num > 1 && region->num <= ABTOMP_MOST_MEMBERS);
-    struct abtomp_team *team = abtomp_verdict(region->key) ? get_relay(me, region->num) : NULL;
+    struct abtomp_team *team = abtomp_verdict(region->key) ? get_serial(me, region->num) : NULL;
     if (!team || !abtomp_watch_begin(team))
         return false;
     if (ABTOMP_UNLIKELY(region->reductions != NULL))
         abtomp_reductions_make(region->reductions, region->num);
-    begin_relay(team, region);
+    begin_serial(team, region);
     int own = 0;
     uint32_t number = 0;
     do {
@@ -233,7 +233,7 @@ bool abtomp_relay_run(struct abtomp_member *me, const struct abtomp_region *regi
     return true;
 }
 
-void abtomp_relay_end(struct abtomp_team *team)
+void abtomp_serial_end(struct abtomp_team *team)
 {
     if (!team)
         return;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Regions in regions whose members run one after another: each is a number of a relay, a team without threads. The
- * thread that met the region takes one number after the other, and calls the function of the region for it. As soon as
- * a member waits for others, or takes long, all numbers that nobody has taken get a thread each.
+ * Regions in regions whose members run one after another: each is a number of a serial team, a team without threads.
+ * The thread that met the region takes one number after the other, and calls the function of the region for it. As soon
+ * as a member waits for others, or takes long, all numbers that nobody has taken get a thread each.
  *
- *   relay.c    relays, and how their numbers are taken
+ *   serial.c    serial teams, and how their numbers are taken
  *   watch.c    a thread that looks for members that take long
  *   verdict.c  which functions may run so
  */
-#ifndef ABTOMP_RELAY_H
-#define ABTOMP_RELAY_H
+#ifndef ABTOMP_SERIAL_H
+#define ABTOMP_SERIAL_H
 
 #include "omp.h"
 
@@ -23,28 +23,28 @@ struct abtomp_region {
     unsigned bind;
 };
 
-/* -- relay.c -- */
+/* -- serial.c -- */
 
 /* Whether a region of `me`, which is in a region of several members, may run so: whether enough threads run around it.
  */
-bool abtomp_relay_fits(const struct abtomp_member *me);
+bool abtomp_serial_fits(const struct abtomp_member *me);
 
 /* Runs a region of two members at least. False: it has not run, and is to have threads. */
-bool abtomp_relay_run(struct abtomp_member *me, const struct abtomp_region *region);
+bool abtomp_serial_run(struct abtomp_member *me, const struct abtomp_region *region);
 
 /*
  * Somebody waits for members that have perhaps not begun, or (has_waited is false) one takes long: what nobody has
  * taken gets threads. Any thread may call, as long as it knows that the team stays. False: the system gives no more.
  */
-bool abtomp_relay_spread(struct abtomp_team *team, bool has_waited);
+bool abtomp_serial_spread(struct abtomp_team *team, bool has_waited);
 
 /* Its ticket, as it is just now, and how many regions it has had; and whether there are numbers that nobody has taken.
  */
-uint32_t abtomp_relay_look(const struct abtomp_team *team, uint64_t *ticket);
-bool abtomp_relay_is_pending(uint64_t ticket);
+uint32_t abtomp_serial_look(const struct abtomp_team *team, uint64_t *ticket);
+bool abtomp_serial_is_pending(uint64_t ticket);
 
 /* Ends the threads of its members' teams, and frees it; NULL is no team. */
-void abtomp_relay_end(struct abtomp_team *team);
+void abtomp_serial_end(struct abtomp_team *team);
 
 /* -- watch.c -- */
 
