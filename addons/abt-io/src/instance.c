@@ -3,8 +3,8 @@
  * An instance is a count, a list and a text: libabtio does the work, and is initialised once for each instance.
  *
  * libabtio does not tell when an operation is done. So the result goes to the caller's variable when somebody asks: in
- * abt_io_op_wait, abt_io_get_pending_op_count and abt_io_finalize. Whoever takes an operation out of its instance's
- * list stores the result, under the lock, and nobody else touches it then.
+ * abt_io_op_wait, abt_io_get_pending_op_count and abt_io_finalize. The caller that takes an operation out of its
+ * instance's list stores the result, under the lock, and nobody else touches it then.
  */
 #include "instance.h"
 

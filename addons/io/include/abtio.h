@@ -128,7 +128,8 @@ abtio_deadline abtio_after(int64_t nanoseconds) ABTIO_PUBLIC;
 
 /* ---- Operations ------------------------------------------------------------------------------------------------ */
 
-/* An operation that an _nb form has started. It belongs to who started it, and is freed by abtio_op_free. */
+/* An operation that an _nb form has started. It belongs to the caller that started it, and is freed by abtio_op_free.
+ */
 typedef struct abtio_op abtio_op;
 
 /*
@@ -277,12 +278,12 @@ typedef struct abtio_acceptor abtio_acceptor;
 int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor) ABTIO_PUBLIC;
 
 /*
- * A connection: its descriptor, which is the caller's to close; getpeername(2) tells the peer. Who waits is served in
+ * A connection: its descriptor, which is the caller's to close; getpeername(2) tells the peer. Waiters are served in
  * the order of the calls. An error of the system call, -EMFILE for instance, is given to one waiter, and the others
  * go on waiting. Where there is no memory to keep a connection that nobody waits for, it is closed. A handle's deadline
  * is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. By a deadline that has passed a connection
  * that is there is got, at once in the ring of the caller's stream, and otherwise by a later call. One whose handle is
- * freed before a call on that has said so is for who asks next.
+ * freed before a call on that has said so is for the next caller.
  */
 int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline) ABTIO_PUBLIC;
 

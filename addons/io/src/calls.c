@@ -71,8 +71,8 @@ static ssize_t wait_for(abtio_op *op)
 }
 
 /*
- * Of a ULT whose operation its lane does, just after the start. Who finishes it, or hands it to the helpers, does so
- * when the caller has left (lane.c); so the flag cannot change between a look and the suspension.
+ * Of a ULT whose operation its lane does, just after the start. The thread that finishes it, or hands it to the
+ * helpers, does so when the caller has left (lane.c); so the flag cannot change between a look and the suspension.
  * Others may resume the caller by mistake.
  */
 static ssize_t wait_suspended(const abtio_op *op)
@@ -190,7 +190,7 @@ ABTIO_ALL_CALLS(CALL)
 
 /* ---- Operations ------------------------------------------------------------------------------------------------ */
 
-/* From now on the result is its user's. relaxed: whoever frees the handle comes after all other calls on it */
+/* From now on the result is its user's. relaxed: the caller that frees the handle comes after all other calls on it */
 static void note_told(abtio_op *op)
 {
     atomic_store_explicit(&op->told, true, memory_order_relaxed);

@@ -35,7 +35,7 @@ static struct {
 /* Of the native thread of a stream: set while it has a lane. Not to be kept over anything that may switch. */
 static __thread struct lane *self __attribute__((tls_model("initial-exec")));
 
-/* A counter that only who may touch the lane writes. */
+/* A counter that only the thread writes that may touch the lane. */
 static void lane_count(_Atomic(uint64_t) *counter, int change)
 {
     /* relaxed: others want a number of some moment */
@@ -234,7 +234,7 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
             result = -EINTR; /* which is delivered, and the next one asked for */
     }
     if (op->polling && result >= 0) {
-        /* relaxed: whoever sets it later asks for the end of the call, too */
+        /* relaxed: a thread that sets it later asks for the end of the call, too */
         if (atomic_load_explicit(&op->ended, memory_order_relaxed) == 0) {
             op->polling = false;
             lane_again(lane, op);
@@ -311,8 +311,8 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
 }
 
 /*
- * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
- * operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a multishot.
+ * `ended` is set first, so that a thread that finds the phase changed sees it. When the phase is another than UNDER_WAY
+ * the operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a multishot.
  */
 int abtioi_lane_ask_end(abtio_op *op)
 {
@@ -373,7 +373,7 @@ static void take_cancels(struct lane *lane)
         /* relaxed: as below, and the list orders what came before */
         abtioi_assert(op->shared && op->lane == lane &&
                       atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_ASKED);
-        atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for who has the lane */
+        atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for the holder of the lane */
         if (op->over)
             lane_deliver(lane, op, op->result);
         else
@@ -421,7 +421,7 @@ static void give_ring_up(struct lane *lane)
 
 /* ---- A lane that others look at -------------------------------------------------------------------------------- */
 
-/* Hands over what is gathered. The kernel does not make the poller, who holds locks, wait for any of it. */
+/* Hands over what is gathered. The kernel does not make the poller, which holds locks, wait for any of it. */
 static void hand_in(struct lane *lane)
 {
     for (unsigned at = lane->ring.submitted; at != lane->ring.tail; at++) {

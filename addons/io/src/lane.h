@@ -47,8 +47,8 @@ void abtioi_lane_start(abtio_op *op);
 void abtioi_lane_start_locked(abtio_op *op);
 
 /*
- * Starts an operation on the lane of the caller, who then suspends himself until op->finished is set, which it may be
- * already. He does not wait in here: the frames that stay on the stack of a ULT are in no cache when it goes on.
+ * Starts an operation on the lane of the caller, a ULT that then suspends itself until op->finished is set, which it
+ * may be already. He does not wait in here: the frames that stay on the stack of a ULT are in no cache when it goes on.
  */
 void abtioi_lane_start_call(struct lane *lane, abtio_op *op);
 
@@ -69,9 +69,9 @@ void abtioi_lane_look(void);
 int abtioi_lane_ask_end(abtio_op *op);
 
 /*
- * The phases of an operation. Who asks for its end moves it from UNDER_WAY to ASKED, and only one can; then it puts it
- * into the lane's list of those. The lane tells no result of an operation that is ASKED before it has found it in that
- * list, since it may not be freed while it is there.
+ * The phases of an operation. A caller that asks for its end moves it from UNDER_WAY to ASKED, and only one can; then
+ * it puts it into the lane's list of those. The lane tells no result of an operation that is ASKED before it has found
+ * it in that list, since it may not be freed while it is there.
  */
 enum {
     LANE_UNDER_WAY,

@@ -33,7 +33,7 @@ static bool has_shared_pool(ABT_xstream xstream)
     return false;
 }
 
-/* By its stream. In a private pool nobody goes on before the stream is free, but who cancels is elsewhere. */
+/* By its stream. In a private pool nobody goes on before the stream is free, but a canceller is elsewhere. */
 bool abtioi_lane_wants_poller(struct lane *lane)
 {
     return ABT_xstream_get_num(&lane->streams) == ABT_SUCCESS && lane->streams > 1 &&

@@ -12,8 +12,8 @@
  * sleep and not begun it yet; `woken` keeps it from sleeping then. A look of its own, which comes before the
  * announcement, clears that.
  *
- * Who waits for an operation suspends himself after its start, and only then may he be resumed. When the stream finds
- * the result he has left, since something else runs there. The poller looks: only the last one who has called may
+ * A ULT that waits for an operation suspends itself after its start, and only then may it be resumed. When the stream
+ * finds the result he has left, since something else runs there. The poller looks: only the last one who has called may
  * still be on his way, whose operation is `fresh`, since the stream has gone on from the others to him. It is not fresh
  * any more when the stream has looked at its lane.
  */
@@ -32,7 +32,7 @@ struct lane {
     _Atomic(uint64_t) in_flight; /* operations whose result is not delivered yet; others only read it */
     int wake_fd;                 /* that the stream's wait is watching, or -1 */
     struct direct direct;
-    bool idle_soon;             /* who has submitted last has left the stream with nothing to run, it seems */
+    bool idle_soon;             /* the last submitter has left the stream with nothing to run, it seems */
     abtio_op *all;              /* those in flight */
     atomic_bool refused;        /* the kernel lets us enter the ring no more; the stream reads it without the lock */
     bool ending;                /* no operation is begun here any more */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A look-up of names cannot be interrupted. So it has copies of all, which whoever ends the operation leaves to it. */
+/* A look-up of names cannot be interrupted. So it has copies of all, which the end of the operation leaves to it. */
 struct lookup {
     char *node, *service;
     struct addrinfo hints, *list;

@@ -56,7 +56,7 @@ enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result)
 {
     struct call_kind kind = abtioi_call_kinds[op->code];
 
-    /* relaxed: who has set it does not hand over anything else by it */
+    /* relaxed: the thread that set it does not hand over anything else by it */
     int ended = atomic_load_explicit(&op->ended, memory_order_relaxed);
     abtioi_assert(op->code < NUM_CODES && (ended == 0 || ended == -ECANCELED));
     if (*result == -EINTR || *result == -ECANCELED) {

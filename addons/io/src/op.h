@@ -77,7 +77,7 @@ struct abtio_op {
     struct lane *lane;       /* that does it; NULL: the helpers */
     struct helper *helper;   /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
     struct args args;
-    /* From here on nothing is set at first: who needs it writes it before it is read. */
+    /* From here on nothing is set at first: its user writes it before it is read. */
     enum report report;
     ssize_t result;
     ABT_thread waiter;

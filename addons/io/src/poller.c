@@ -38,7 +38,7 @@ static void pause_briefly(void)
 /* The lock is held. */
 static void sleep_until_needed(void)
 {
-    /* seq_cst: of no use, since who clears it holds the lock */
+    /* seq_cst: of no use, since it is cleared under the lock */
     while (!poller.ending && atomic_load(&abtioi_poller_sleeps))
         pthread_cond_wait(&poller.changed, &poller.lock);
 }

@@ -38,7 +38,7 @@ void abtioi_poller_wake(void);
 /* Something needs it. */
 static inline void poller_need(void)
 {
-    /* seq_cst: with the store in poller_main, see above; and for who asks without a lock, see abtioi_lane_ask */
+    /* seq_cst: with the store in poller_main, see above; and for callers without a lock, see abtioi_lane_ask */
     if (__builtin_expect(atomic_load(&abtioi_poller_sleeps), 0))
         abtioi_poller_wake();
 }

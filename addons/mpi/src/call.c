@@ -93,7 +93,7 @@ bool abtmpi_enter(void)
     ABT_self_get_thread(&self);
     if (abtmpi_self.inside == self)
         return false;
-    assert(abtmpi_fatal_code(MPI_SUCCESS) == MPI_SUCCESS); /* whoever calls in between takes the code */
+    assert(abtmpi_fatal_code(MPI_SUCCESS) == MPI_SUCCESS); /* a call in between takes the code */
     /* A handler of the program is called by the MPI library, and its calls are the program's. */
     abtmpi_self.inside = abtmpi_handler_is_own() ? ABT_THREAD_NULL : self;
     return true;

@@ -27,7 +27,7 @@ static atomic_bool finish_may_be_inactive;
 
 void abtmpi_finish_may_be_inactive(void)
 {
-    /* relaxed: whoever waits for the request has got it from the caller, after this. */
+    /* relaxed: the waiter for the request has got it from the caller, after this. */
     atomic_store_explicit(&finish_may_be_inactive, true, memory_order_relaxed);
 }
 

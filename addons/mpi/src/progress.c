@@ -102,7 +102,8 @@ static bool progress_count_up(void)
 
 static void progress_count_down(void)
 {
-    /* release: pairs with the load in abtmpi_progress_end. Who looks for work and reads 0 too late looks once more. */
+    /* release: pairs with the load in abtmpi_progress_end. A stream that looks for work and reads 0 too late looks once
+     * more. */
     int before = atomic_fetch_sub_explicit(&progress_in_flight, 1, memory_order_release);
 
     assert(before > 0);
@@ -257,7 +258,7 @@ static bool progress_look(void)
     progress_wake_late();
     if (progress_unfinished > 0)
         progress_retry();
-    /* relaxed: who calls MPI_Finalize looks again and again. */
+    /* relaxed: the caller of MPI_Finalize looks again and again. */
     if (atomic_load_explicit(&progress_is_ending, memory_order_relaxed)) {
         progress_abandon(&progress_waits);
         progress_abandon(&progress_questions);
@@ -508,7 +509,7 @@ void abtmpi_progress_wait(abtmpi_wait *wait)
         ABTX_self_sleep(PROGRESS_PAUSE_NS);
         is_done = progress_look_here(wait);
     }
-    /* Who ends the wait after that wakes the ULT. */
+    /* A thread that ends the wait after that wakes the ULT. */
     if (!is_done && wait_begin(wait))
         ABT_self_suspend();
     if (!wait->has_left)

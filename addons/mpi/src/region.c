@@ -106,7 +106,7 @@ static bool region_watch_begin(void)
             has_world && abtmpi_host_watch(region_look) &&
             abtmpi_real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
             region_self.has_looked;
-        /* relaxed: who reads it touches nothing else that is written here. */
+        /* relaxed: a reader touches nothing else that is written here. */
         atomic_store_explicit(&region_watch, on ? WATCH_ON : WATCH_OFF, memory_order_relaxed);
     }
     bool on = atomic_load_explicit(&region_watch, memory_order_relaxed) == WATCH_ON;

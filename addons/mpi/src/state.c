@@ -14,7 +14,7 @@ static atomic_bool state_handler_is_own;
 
 bool abtmpi_state_is_off(void)
 {
-    /* relaxed: who asks has been on, and learns of MPI_Finalize by chance earlier or later. */
+    /* relaxed: a caller has been on, and learns of MPI_Finalize by chance earlier or later. */
     return atomic_load_explicit(&abtmpi_state, memory_order_relaxed) == STATE_OFF;
 }
 

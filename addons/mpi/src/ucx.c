@@ -31,7 +31,7 @@ static ucx_progress *ucx_resolve(void)
         abort();
     }
     memcpy(&real, &address, sizeof(address));
-    /* relaxed: it is code, which does not change, and whoever looks for it finds the same. */
+    /* relaxed: it is code, which does not change, and each look for it finds the same. */
     atomic_store_explicit(&ucx_real, real, memory_order_relaxed);
     return real;
 }

@@ -114,7 +114,7 @@ void abtomp_error(bool is_fatal, const char *message, size_t length);
 /* 0: no tool looks. Constant after abtomp_start; before, it is not 0. */
 ABTOMP_LOCAL extern _Atomic(uint32_t) abtomp_tools;
 
-/* Whether a tool looks, of who has called abtomp_start. relaxed: as it is written in abtomp_tool_start */
+/* Whether a tool looks, after abtomp_start. relaxed: as it is written in abtomp_tool_start */
 static inline bool abtomp_is_observed(void)
 {
     return ABTOMP_UNLIKELY(atomic_load_explicit(&abtomp_tools, memory_order_relaxed) != 0);
@@ -240,7 +240,7 @@ struct abtomp_team {
     bool expects_waits;               /* members may wait unseen, and become streams at once: not of serial teams */
     void (*fn)(void *data);
     void *data;
-    struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
+    struct abtomp_member *parent; /* the member that met the region; NULL at level 0. Constant */
     uintptr_t *reductions;        /* of tasks, of the region; NULL: there are none */
     struct abtomp_share **shares; /* ABTOMP_NUM_SHARES of them */
     _Atomic(int) siblings;        /* teams that may run this region or one like it at once: members around it */
@@ -259,14 +259,14 @@ struct abtomp_team {
     ABTOMP_LINE _Atomic(uint32_t) arrived_of_two; /* at the barrier: see abtomp_arrived */
     _Atomic(uint32_t) barriers;                   /* that have been passed, and in its low bits ABTOMP_BARRIER_* */
     ABTOMP_LINE _Atomic(uint32_t) arrived_of_many;
-    /* Of tasks. has_tasks: the words above say so, too, and who waits for tasks waits for the bell. */
+    /* Of tasks. has_tasks: the words above say so, too, and waiters for tasks wait for the bell. */
     ABTOMP_LINE _Atomic(bool) has_tasks;
     _Atomic(uint32_t) cancelled; /* ABTOMP_CANCELLED_*: what of the region is cancelled */
     _Atomic(uint32_t) bell;     /* changes when there are tasks, or something has happened that a member may wait for */
     _Atomic(uint64_t) waiting;  /* ULTs that wait for it: ABTOMP_RESTS and ABTOMP_HUNGRY */
     _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
     _Atomic(uint32_t) box_lock;
-    _Atomic(uint32_t) share_lock; /* of who begins or ends a construct there: see share.c */
+    _Atomic(uint32_t) share_lock; /* for the begin and end of a construct there: see share.c */
     struct abtomp_later later;    /* share_lock */
     struct abtomp_box box;        /* box_lock */
     /* Of serial teams: see serial.h. */
@@ -611,7 +611,7 @@ void abtomp_crew_help(struct abtomp_member *me, uint32_t go);
 /* Waits until nobody looks for tasks of a region that has ended. */
 void abtomp_crew_quiet(struct abtomp_team *team);
 
-/* relaxed: who has made a task sees it; others see it at the words that they wait for */
+/* relaxed: the maker of a task sees it; others see it at the words that they wait for */
 static inline bool abtomp_has_tasks(const struct abtomp_team *team)
 {
     return atomic_load_explicit(&team->has_tasks, memory_order_relaxed);

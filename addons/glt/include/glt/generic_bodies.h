@@ -19,7 +19,7 @@ struct glt_cond {
     struct glt_waiter *first, **last;
 };
 
-/* On the stack of who waits. */
+/* On the waiter's stack. */
 struct glt_waiter {
     glt_lower_word word;
     struct glt_waiter *next;
@@ -51,7 +51,7 @@ struct glt_generic {
         int used;
         void (*destructor)(void *value);
     } keys[GLT_MAX_KEYS];
-    struct glt_unit first; /* of who called glt_init */
+    struct glt_unit first; /* of glt_init's caller */
 };
 
 extern struct glt_generic glt_generic;
@@ -305,7 +305,7 @@ GLT_API void glt_mutex_free(GLT_mutex *mutex)
     *mutex = NULL;
 }
 
-/* Who unlocks hands the mutex to the first that waits. */
+/* An unlock hands the mutex to the first waiter. */
 GLT_API void glt_mutex_lock(GLT_mutex mutex)
 {
     if (mutex == NULL) {
@@ -389,7 +389,7 @@ GLT_API void glt_cond_signal(GLT_cond cond)
         GLT_CHECK(glt_lower_wake(&waiter->word));
 }
 
-/* Wakes all of a list. Who is woken may end at once, so that its place is read before. */
+/* Wakes all of a list. A woken waiter may end at once, so that its place is read before. */
 __attribute__((unused)) static int glt_wake_all(struct glt_waiter *first)
 {
     int code = GLT_SUCCESS;
@@ -498,7 +498,7 @@ GLT_API void glt_key_create(void (*destructor)(void *value), GLT_key *key)
 {
     int number = 0;
 
-    /* Who changes used from 0 to 1 has the key; acquire: after who freed it. */
+    /* The caller that changes used from 0 to 1 has the key; acquire: after its last user. */
     while (number < GLT_MAX_KEYS && __atomic_exchange_n(&glt_generic.keys[number].used, 1, __ATOMIC_ACQUIRE))
         number++;
     *key = number < GLT_MAX_KEYS ? (GLT_key)glt_make(__func__, sizeof(**key)) : NULL;

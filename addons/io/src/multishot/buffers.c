@@ -246,7 +246,7 @@ static void buffers_ask(struct buffer_set *set)
     abtioi_lane_ask(set->lane, &set->request);
 }
 
-/* All who wait try again, since the next one to get data may be any of them. */
+/* All waiters try again, since the next one to get data may be any of them. */
 int abtio_buffers_give_back(abtio_buffers *buffers, void *buf)
 {
     struct multishot *list = NULL;

@@ -7,9 +7,9 @@
  *
  * All is under the pool's lock, which is also that of its receivers' multishots (multishot.h): what they keep are
  * buffers, and one that has to wait for a buffer is in its set's list. The kernel's ring of a set is written under it
- * too, by whoever gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for who has
- * its lane, who is asked by a request when somebody waits for a buffer that has come back, or the pool is freed. While
- * it is asked the request is in the lane's list, and the set stays.
+ * too, by each caller that gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for
+ * who has its lane, who is asked by a request when somebody waits for a buffer that has come back, or the pool is
+ * freed. While it is asked the request is in the lane's list, and the set stays.
  */
 #ifndef ABTIO_BUFFERS_H
 #define ABTIO_BUFFERS_H
@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct buffer) <= BUFFER_LINE, "buffers begin where a line
 struct buffer_set {
     struct abtio_buffers *pool;
     struct buffer_set *next;  /* in the pool */
-    struct buffer_set *later; /* of its ring, by who has the lane */
+    struct buffer_set *later; /* of its ring, by the holder of the lane */
     char *memory, *buffers;   /* the former is the kernel's ring, where there is one */
     struct lane *lane;        /* whose ring has it, or NULL */
     bool lost;                /* the ring was given up, and the kernel may still write to them */
@@ -88,7 +88,7 @@ void *abtioi_buffers_take(struct abtio_buffers *pool);
 void abtioi_set_put_off(struct buffer_set *set, struct multishot *multishot);
 void abtioi_set_forget(struct buffer_set *set, const struct multishot *multishot);
 
-/* A set's request has come to its lane, which is NULL if it takes no operations any more. By who has it. */
+/* A set's request has come to its lane, which is NULL if it takes no operations any more. By the holder of the lane. */
 void abtioi_set_serve(abtio_op *request, struct lane *lane);
 
 /* A ring is about to go, or was given up, with these sets. By its thread. */

@@ -13,7 +13,7 @@
  * Results come from who has the lane, whose lock comes before that of the multishot, or on a helper, and waiters on any
  * thread. All fields but the operation are under the lock. The operation is set up under it too, before `armed` can be
  * seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed`
- * is seen. There are waiters only while there are no results: who comes takes a result first, and a result goes to a
+ * is seen. There are waiters only while there are no results: a caller takes a result first, and a result goes to a
  * waiter first, both under the lock, so that no result is there beside a waiter. Waiters are woken when the lock is
  * released, and the multishot is not touched then. One that leaves, for its deadline or by a cancel, takes the lock
  * once more: so the user frees the multishot only when all calls on it have returned.
@@ -57,7 +57,7 @@ struct multishot_kind {
 
 struct multishot {
     const struct multishot_kind *kind;
-    void (*end)(abtio_op *op, ssize_t result); /* the operation has ended. By who has done it */
+    void (*end)(abtio_op *op, ssize_t result); /* the operation has ended. By the thread that has done it */
     pthread_mutex_t *lock;
     struct args args;        /* of the operation */
     bool armed;              /* the operation is under way */
@@ -125,7 +125,8 @@ void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, s
 /* Ends a waiter, if it still waits. Any thread. */
 void abtioi_multishot_leave(abtio_op *waiter, int why);
 
-/* What a waiter has got, and nobody will see, is for who waits, or who asks next. An error is dropped. Any thread. */
+/* What a waiter has got, and nobody will see, is for another waiter, or the next caller. An error is dropped. Any
+ * thread. */
 void abtioi_multishot_put_back(const abtio_op *waiter);
 
 #endif

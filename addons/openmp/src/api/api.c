@@ -169,7 +169,7 @@ void omp_fulfill_event(uintptr_t event)
         abtomp_tool_status(abtomp_view_of(task), is_late ? ompt_task_late_fulfill : ompt_task_early_fulfill);
     if (is_late && !is_included)
         abtomp_box_put_locked(team, task);
-    /* release: pairs with the acquire in abtomp_crew_await: who waits comes to the lock when this thread has left it */
+    /* release: pairs with the acquire in abtomp_crew_await: a waiter comes to the lock when this thread has left it */
     atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);
     abtomp_mutex_unlock(&team->box_lock);
     abtomp_wake(bell);

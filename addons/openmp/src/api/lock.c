@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Locks. A simple one is the mutex of 4 bytes. A nestable one is 8 bytes long, which is the least room that a compiler
- * gives it: who owns it, and how often. It is owned by a task, which gets a number when it first takes such a lock.
+ * gives it: its owner, and how often. It is owned by a task, which gets a number when it first takes such a lock.
  * Hints are not used. Locks of programs that ask for version OMP_1.0 have the same form.
  */
 #include "ompt/tool.h"
@@ -108,7 +108,7 @@ static bool try_nest_lock(struct nest_lock *lock, uint32_t owner)
                                                    memory_order_relaxed);
 }
 
-/* Who has waited does not know whether others do. */
+/* A task that has waited does not know whether others do. */
 static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
 {
     int num = abtomp_self()->team->num;

@@ -49,7 +49,8 @@ void *__kmpc_task_reduction_init(KMP_GTID, int32_t num, void *data)
     return group;
 }
 
-/* relaxed: who asks by the address of a copy has it from the member that has made it, and the address alone is used */
+/* relaxed: a caller with the address of a copy has it from the member that has made it, and the address alone is used
+ */
 static inline char *copy_at(struct abtomp_lazy *lazy, int member, int32_t which)
 {
     return atomic_load_explicit(&lazy->copies[member * lazy->num + which], memory_order_relaxed);
@@ -81,7 +82,7 @@ static void *get_copy(struct abtomp_lazy *lazy, int member, int32_t which)
     memset(copy, 0, of->size);
     if (of->init)
         of->init(copy, of->original);
-    /* relaxed: the end of the task publishes it to who ends the group */
+    /* relaxed: the end of the task publishes it to the end of the group */
     atomic_store_explicit(&lazy->copies[member * lazy->num + which], copy, memory_order_relaxed);
     return copy;
 }

@@ -13,7 +13,7 @@ enum { IS_TIED = 1, IS_FINAL = 1 << 1, HAS_DESTRUCTORS = 1 << 3, IS_PROXY = 1 <<
 
 /* A task in memory: what the library knows of it, and behind that what the program does. Then come shared variables. */
 struct made {
-    struct abtomp_task task; /* its data: this; or the frame of who runs it, if that is the program */
+    struct abtomp_task task; /* its data: this; or the frame of its caller, if that is the program */
     size_t size;             /* of all that belongs to `program` */
     uint32_t flags;
     bool is_again; /* the program wants its routine to be called once more: of an untied task */

@@ -80,7 +80,7 @@ void __kmpc_threadprivate_register(KMP_AT, void *data, kmp_constructor construct
     abtomp_mutex_unlock(&lock);
 }
 
-/* The variable, whose image is made by who asks first. */
+/* The variable, whose image is made at the first call. */
 static const struct variable *use_variable(const void *data, size_t size)
 {
     abtomp_mutex_lock(&lock);

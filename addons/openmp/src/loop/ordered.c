@@ -123,7 +123,8 @@ bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_m
     struct abtomp_position *at = &doacross->at[me->num];
     /*
      * release: pairs with the acquire in is_taken, since `take` changes the share's `next`, and with the fence in
-     * is_passed: who sees that the new chunk is taken, or its bounds, sees that this member does not say where it is
+     * is_passed: a member that sees that the new chunk is taken, or its bounds, sees that this member does not say
+     * where it is
      */
     atomic_store_explicit(&at->next, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);

@@ -151,7 +151,7 @@ static bool find_share_locked(struct abtomp_member *me, uint32_t construct)
 {
     struct abtomp_team *team = me->team;
     struct abtomp_share *share = team->shares[construct % ABTOMP_NUM_SHARES];
-    /* relaxed: who goes on with a share acquires it */
+    /* relaxed: a member that goes on with a share acquires it */
     uint32_t stage = atomic_load_explicit(&share->stage, memory_order_relaxed), next;
     bool is_free;
     me->share = share;
@@ -227,7 +227,8 @@ void abtomp_share_open(struct abtomp_member *me)
         abtomp_wake(&share->stage);
 }
 
-/* All have left it. What copies are of is still needed: their barrier is to come, and who is there frees them. */
+/* All have left it. What copies are of is still needed: their barrier is to come, and a member that is there frees
+ * them. */
 static void share_close(struct abtomp_team *team, struct abtomp_share *share)
 {
     free(share->memory);

@@ -40,7 +40,7 @@ struct abtomp_copies;
 struct abtomp_share {
     _Atomic(uint32_t) stage;  /* of which construct it is, or may be next, and whether it is: see share.c */
     _Atomic(uint32_t) inside; /* members that have not left it */
-    uint32_t construct;       /* its number: of who sets it up, then constant while it is ready */
+    uint32_t construct;       /* its number: of the member that sets it up, then constant while it is ready */
     bool is_later;            /* it is of one construct only, among the team's `later`. Constant */
     /* Constant while it is ready. */
     struct abtomp_loop loop;
@@ -107,7 +107,7 @@ static inline struct abtomp_doacross *abtomp_doacross_of(const struct abtomp_mem
 struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int num);
 void abtomp_doacross_free(struct abtomp_doacross *doacross);
 
-/* Takes a chunk of such a loop by `take`, and says so to who waits. */
+/* Takes a chunk of such a loop by `take`, and says so to waiters. */
 bool abtomp_doacross_take(struct abtomp_member *me, bool (*take)(struct abtomp_member *, struct abtomp_share *));
 
 /* The iteration with those numbers in all loops is posted. */

@@ -148,7 +148,7 @@ void abtomp_make_bare_slow(struct abtomp_member *me, struct abtomp_tasks *own)
 
 /* -- Locks of the program -- */
 
-/* Who holds it may wait for anything: on this stream, or for a task that this member has. */
+/* Its holder may wait for anything: on this stream, or for a task that this member has. */
 static void lock_users_slow(_Atomic(uint32_t) *mutex)
 {
     int num = num_around(abtomp_current);

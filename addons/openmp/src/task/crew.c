@@ -9,23 +9,23 @@
  * accesses in between, so that the first sees the change, or the other one the count.
  *
  * Who rings. A member makes tasks public before it leaves the search, into a task or into the program, if few are, and
- * then rings if somebody is hungry: has found no task. What it keeps it runs itself, next. So nobody sleeps who may run
- * any task as long as one is public, and of all others that are ready some member runs one. Before a member sleeps it
- * makes public what another one keeps that is away for long, in a task or in the program. Who ends the last task that
- * others wait for, passes a barrier, fulfils an event or cancels rings, too.
+ * then rings if somebody is hungry: has found no task. What it keeps it runs itself, next. So no member sleeps that may
+ * run any task as long as one is public, and of all others that are ready some member runs one. Before a member sleeps
+ * it makes public what another one keeps that is away for long, in a task or in the program. A member that ends the
+ * last task that others wait for, passes a barrier, fulfils an event or cancels rings, too.
  *
  * Rest. The tasks of others are worth a member's while only if they are large: its look, its lock and the memory that
- * it moves disturb their maker more than small ones take, who would have run them sooner. So who may run any task
- * measures how long those take that it gets, and rests after some small ones, as the library's thieves do
+ * it moves disturb their maker, which would have run them sooner, more than small ones take. So a member that may run
+ * any task measures how long those take that it gets, and rests after some small ones, as the library's thieves do
  * (pool/thief_policy.h). It still counts as waiting, but not as hungry, so that no maker of small tasks ever rings for
  * it. It rests for some microseconds at most, and looks then: tasks are late, never lost.
  *
  * The end. Each member, also one of an earlier region only, counts what it has made and ended, in numbers that only
  * grow. All numbers of ends are read first, then all of what was made: if they are equal, there was a moment in between
- * when all had ended. Who sees the end of a task sees, too, what it has made, since that was counted before. So of a
- * task that has not ended, the task itself or an ancestor is counted as made and not as ended, and the numbers differ.
- * Members that have arrived make none. Members that end the last two tasks at the same time each have a fence before
- * they read, so that one of them sees both ends.
+ * when all had ended. A member that sees the end of a task sees, too, what it has made, since that was counted before.
+ * So of a task that has not ended, the task itself or an ancestor is counted as made and not as ended, and the numbers
+ * differ. Members that have arrived make none. Members that end the last two tasks at the same time each have a fence
+ * before they read, so that one of them sees both ends.
  */
 #include "task/relief.h"
 #include "task/tasks.h"
@@ -171,7 +171,8 @@ static uint32_t steal_from(const struct abtomp_tasks *own, bool is_own, struct a
     return got;
 }
 
-/* Who may run any task takes several at once: what is left goes to its own deque, so that others find it there. */
+/* A member that may run any task takes several at once: what is left goes to its own deque, so that others find it
+ * there. */
 static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct search *search,
                                       int num)
 {
@@ -365,7 +366,8 @@ static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const 
     *has_run = false;
 }
 
-/* Those that wait for the end of all tasks are told by who has ended the last one, which does not wait for that. */
+/* Those that wait for the end of all tasks learn of it by the member that has ended the last one, which does not wait
+ * for that. */
 void abtomp_crew_tell_over(struct abtomp_team *team)
 {
     if (abtomp_has_tasks(team) && abtomp_tasks_are_over(team))
@@ -373,8 +375,8 @@ void abtomp_crew_tell_over(struct abtomp_team *team)
 }
 
 /*
- * Who may run any task has no end to wait for as long as it finds some in its own deque. A relief may end after each,
- * and leaves the stream to others.
+ * A member that may run any task has no end to wait for as long as it finds some in its own deque. A relief may end
+ * after each, and leaves the stream to others.
  */
 static struct abtomp_task *find_first(struct abtomp_member *me, struct abtomp_tasks *own,
                                       const struct abtomp_await *await)

@@ -65,7 +65,7 @@ struct abtomp_node *abtomp_node_apart(void)
     return abtomp_must_have(malloc(sizeof(struct abtomp_node)));
 }
 
-/* acquire: pairs with the release in abtomp_depend_end: who waits for nothing sees what the task has done */
+/* acquire: pairs with the release in abtomp_depend_end: a task that waits for nothing sees what this one has done */
 static inline bool node_has_ended(const struct abtomp_node *node)
 {
     return atomic_load_explicit(&node->has_ended, memory_order_acquire);
@@ -94,7 +94,7 @@ static void add_edge(struct abtomp_node *before, struct abtomp_node *node)
     abtomp_mutex_unlock(&before->lock);
 }
 
-/* acq_rel: pairs with itself, in count_down: who makes it 0 sees what all have done. True: it is 0 */
+/* acq_rel: pairs with itself, in count_down: the thread that makes it 0 sees what all have done. True: it is 0 */
 static bool count_down(struct abtomp_node *node, uint32_t num)
 {
     return atomic_fetch_sub_explicit(&node->before, num, memory_order_acq_rel) == num;
@@ -115,7 +115,7 @@ void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struc
     abtomp_mutex_unlock(&node->lock);
     for (uint32_t i = 0; i < node->num; i++) { /* constant from now on */
         struct abtomp_node *after = node->after[i];
-        struct abtomp_task *next = after->task; /* who waits may be gone when it has been counted */
+        struct abtomp_task *next = after->task; /* a waiter may be gone when it has been counted */
         if (!count_down(after, 1))
             continue;
         if (next && !task->has_event) {

@@ -151,7 +151,7 @@ static void task_count(struct abtomp_member *me, struct abtomp_tasks *own, struc
     if (group && group->member == me)
         group->tasks.made++;
     else if (group)
-        /* relaxed: the task is ended later, by who has it from this member */
+        /* relaxed: the task is ended later, by the thread that has it from this member */
         atomic_fetch_sub_explicit(&group->tasks.others, ABTOMP_ONE, memory_order_relaxed);
     if (ABTOMP_UNLIKELY(me->running.has_changed))
         keep_icvs(me, task);
@@ -173,7 +173,7 @@ static bool leave_count(struct abtomp_member *me, struct abtomp_count *count, ui
     return after == ABTOMP_OVER;
 }
 
-/* A task makes no more children. Its memory is freed when they have ended: by who ends the last of them. */
+/* A task makes no more children. Its memory is freed when they have ended: at the end of the last of them. */
 static inline void leave_memory(struct abtomp_tasks *own, struct abtomp_task *task)
 {
     uint32_t left = task->children.made - task->children.ended;
@@ -184,7 +184,7 @@ static inline void leave_memory(struct abtomp_tasks *own, struct abtomp_task *ta
         return;
     }
     task->is_over = true;
-    /* acq_rel: pairs with that in leave_count: who makes it 0 frees the memory */
+    /* acq_rel: pairs with that in leave_count: the thread that makes it 0 frees the memory */
     uint32_t add = ABTOMP_OVER - left * ABTOMP_ONE;
     if (atomic_fetch_add_explicit(&task->children.others, add, memory_order_acq_rel) + add == ABTOMP_OVER)
         task_free(own, task);
@@ -275,8 +275,8 @@ static bool event_has_come(struct abtomp_member *me, void *arg)
 }
 
 /*
- * The task has run. True: it has ended, too; if not, who fulfils its event puts it into the box. Both count with the
- * lock of the box, so that the team stays until the other one has left it.
+ * The task has run. True: it has ended, too; if not, the thread that fulfils its event puts it into the box. Both count
+ * with the lock of the box, so that the team stays until the other one has left it.
  */
 static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
@@ -284,7 +284,7 @@ static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct
     abtomp_mutex_lock(&team->box_lock);
     bool is_included = task->is_included;
     /*
-     * acq_rel: pairs with that in omp_fulfill_event: who comes second sees what the first has done. Who comes first
+     * acq_rel: pairs with that in omp_fulfill_event: the second thread sees what the first has done. The first
      * reads a task that is not included no more: it may have been ended, and its memory may be that of another task.
      */
     bool is_last = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
@@ -641,7 +641,7 @@ static bool is_crowded(const struct abtomp_member *me, const struct abtomp_tasks
            !atomic_load_explicit(&has_events, memory_order_relaxed);
 }
 
-/* Whether a task is run by who makes it, at once. `special` are those of its flags by which it may have to wait. */
+/* Whether a task is run by its maker, at once. `special` are those of its flags by which it may have to wait. */
 static inline bool runs_at_once(const struct abtomp_member *me, const struct abtomp_tasks *own, unsigned special)
 {
     /* Others that have not ended have unfulfilled events, or depend on such. */

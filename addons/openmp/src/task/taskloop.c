@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops of tasks. The tasks of a loop are numbers, its parts. What is in deques is a ticket for each member at most.
- * Who runs one has a range of the parts, from which it takes some at a time, and of the others' when that is empty, as
- * long as there are any. So a loop costs one piece of memory and some tasks, however many parts it has.
+ * A member that runs one has a range of the parts, from which it takes some at a time, and of the others' when that is
+ * empty, as long as there are any. So a loop costs one piece of memory and some tasks, however many parts it has.
  *
  * The parts that a member takes at once run one after another, and nobody else can have them: they are few of what its
  * range has, and one if those are few.

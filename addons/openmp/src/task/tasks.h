@@ -58,7 +58,7 @@ struct abtomp_task {
     void *data;
     struct abtomp_task *parent;   /* whose memory stays as long as it has children; NULL: an implicit task */
     struct abtomp_group *group;   /* the innermost one when it was made */
-    struct abtomp_member *runner; /* who runs it, and makes its children */
+    struct abtomp_member *runner; /* the member that runs it, and makes its children */
     struct abtomp_tasks *lender;  /* whose memory it is; NULL: it has memory of its own */
     struct abtomp_task *next;     /* in a list */
     struct abtomp_node *node;     /* its dependences; NULL: it has none */
@@ -71,12 +71,12 @@ struct abtomp_task {
     bool has_event;
     bool is_over;     /* it has ended, and has children: read by its runner only */
     bool is_needed;   /* it has copies that it destroys: it runs also if it is cancelled */
-    bool is_included; /* it was run by who has made it, in place */
+    bool is_included; /* it was run by its maker, in place */
 };
 
 /*
  * The deque of a member. The entries head..split-1 are public, to be taken with the lock; those from split to top - 1
- * are the owner's, who pushes and pops there without the lock and without a fence. Indices grow modulo 2^32.
+ * are the owner's, which pushes and pops there without the lock and without a fence. Indices grow modulo 2^32.
  */
 struct abtomp_deque {
     _Atomic(uint32_t) top;   /* written by the owner */
@@ -91,8 +91,8 @@ struct abtomp_deque {
 
 /*
  * What a member has ended for others and has not reported yet: tasks with the same parent and the same group, neither
- * of which it counts itself. Who waits for one of them waits for all, so that a member that goes on with such a task
- * may tell later. In all other cases it tells first (abtomp_debts_pay).
+ * of which it counts itself. A member that waits for one of them waits for all, so that a member that goes on with such
+ * a task may tell later. In all other cases it tells first (abtomp_debts_pay).
  */
 struct abtomp_debt {
     struct abtomp_task *parent;
@@ -305,7 +305,7 @@ struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t
 uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tasks, uint32_t most,
                             bool (*may)(const struct abtomp_task *task, const void *arg), const void *arg);
 
-/* relaxed: a hint; who takes tasks holds the lock */
+/* relaxed: a hint; takers of tasks hold the lock */
 static inline uint32_t abtomp_deque_num_public(const struct abtomp_deque *deque)
 {
     return atomic_load_explicit(&deque->num_public, memory_order_relaxed);
@@ -429,7 +429,7 @@ static inline void abtomp_crew_offer(struct abtomp_member *me, struct abtomp_tas
 /* The time of CLOCK_MONOTONIC. */
 uint64_t abtomp_now_ns(void);
 
-/* The first task since the team had none: who waits is to look for tasks. */
+/* The first task since the team had none: waiters are to look for tasks. */
 void abtomp_crew_open(struct abtomp_team *team);
 
 /* A relief leaves the search: rings if there is no task any more. */
@@ -440,7 +440,7 @@ void abtomp_crew_close(struct abtomp_team *team);
 
 static inline void abtomp_crew_begin(struct abtomp_team *team)
 {
-    /* relaxed: who does not see it, opens */
+    /* relaxed: a member that does not see it, opens */
     if (ABTOMP_UNLIKELY(!atomic_load_explicit(&team->has_tasks, memory_order_relaxed)))
         abtomp_crew_open(team);
 }
@@ -482,13 +482,13 @@ void abtomp_reliefs_free(struct abtomp_tasks *own);
 
 /* A task with dependences, and what depends on it. It is in the memory of the task, or has memory of its own. */
 struct abtomp_node {
-    _Atomic(uint32_t) refs;   /* the task, and entries of tables: who leaves last frees the memory of both */
+    _Atomic(uint32_t) refs;   /* the task, and entries of tables: the last to leave frees the memory of both */
     _Atomic(uint32_t) before; /* nodes that it waits for that have not ended; more until all are known */
     _Atomic(uint32_t) lock;
     _Atomic(bool) has_ended;  /* written with the lock */
     struct abtomp_task *task; /* NULL: somebody waits */
     uint32_t num, capacity;   /* lock: of `after` */
-    uint32_t edges;           /* nodes that it waits for: of who makes it */
+    uint32_t edges;           /* nodes that it waits for: of its maker */
     struct abtomp_node **after, *first[2];
 };
 

@@ -82,7 +82,7 @@ static void *runner_main(void *arg)
 
 uint32_t abtomp_serial_look(const struct abtomp_team *team, uint64_t *ticket)
 {
-    /* relaxed: who takes numbers acquires what they are */
+    /* relaxed: takers of numbers acquire what they are */
     *ticket = atomic_load_explicit(&team->ticket, memory_order_relaxed);
     return (uint32_t)(*ticket >> GENERATION);
 }
