@@ -81,9 +81,10 @@ static void after_self_suspend(void *arg)
     abti_store_release(&self->state, ABTI_STATE_BLOCKED_BY_USER);
 }
 
-/* The calling ULT is to wait for its user. `observed`: that has to be reported, or state saved. */
-ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool observed)
+/* The calling ULT is to wait for its user. */
+ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self)
 {
+    bool observed = abti_switch_is_slow(es);
     abti_assert(es == abti_es_self && es->cur == self && !abti_unit_is_tasklet(self));
     if (observed)
         abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
@@ -95,34 +96,17 @@ ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool observed)
         abti_unit_wait_for(self, NULL);
 }
 
-static ABTI_COLD int suspend_observed(abti_es *es, abti_unit *self)
-{
-    begin_suspension(es, self, true);
-    return abti_block(es, self, after_self_suspend, self);
-}
-
 int abti_suspend(abti_es *es, abti_unit *self)
 {
-    if (abti_switch_is_slow(es))
-        return suspend_observed(es, self);
-    begin_suspension(es, self, false);
+    begin_suspension(es, self);
     return abti_block(es, self, after_self_suspend, self);
-}
-
-static ABTI_COLD int suspend_to_observed(abti_es *es, abti_unit *self, abti_unit *next)
-{
-    begin_suspension(es, self, true);
-    abti_pool_count_entered(es, self->pool);
-    return abti_leave(es, self, next, after_self_suspend, self);
 }
 
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 {
     abti_assert(es->cur == self && self->pool && self != next);
     abti_serve_target(next);
-    if (abti_switch_is_slow(es))
-        return suspend_to_observed(es, self, next);
-    begin_suspension(es, self, false);
+    begin_suspension(es, self);
     abti_pool_count_entered(es, self->pool);
     return abti_leave(es, self, next, after_self_suspend, self);
 }
@@ -171,10 +155,10 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
     abti_spin_unlock(&abti_rt.lock);
 }
 
-ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool observed)
+void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 {
     abti_pool *pool = unit->pool;
-    if (observed) {
+    if (abti_observe_is_on()) {
         abti_annotate_release(unit);
         abti_external_note();
         abti_tool_event_resume(unit);
@@ -185,17 +169,4 @@ ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool ob
     }
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_push_unblocked(pool, unit, context);
-}
-
-static ABTI_COLD void unblock_observed(abti_unit *unit, ABT_pool_context context)
-{
-    unblock_body(unit, context, true);
-}
-
-void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
-{
-    if (abti_observe_is_on())
-        unblock_observed(unit, context);
-    else
-        unblock_body(unit, context, false);
 }

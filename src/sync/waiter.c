@@ -105,36 +105,15 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
     return unit;
 }
 
-/* The wait begins. `observed`: it has to be reported, or state saved. */
-ABTI_INLINE void begin_wait(abti_es *es, struct abti_waiter *w, bool observed)
+/* The wait begins. */
+ABTI_INLINE void begin_wait(abti_es *es, struct abti_waiter *w)
 {
-    if (observed) {
+    if (abti_switch_is_slow(es)) {
         abti_tool_event_suspend(es, w->reason, w->object);
         abti_wait_for(w->unit, w);
     } else {
         abti_unit_wait_for(w->unit, w);
     }
-}
-
-ABTI_INLINE void park_ult_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
-                               bool observed)
-{
-    abti_assert(w->unit == es->cur);
-    begin_wait(es, w, observed);
-    abti_unit *next = take_other(es, w->unit->pool, other);
-    w->lock = lock;
-    w->other = next ? NULL : other;
-    /* These are tail calls, so that the ULT goes on in our caller. */
-    if (next)
-        abti_leave_to(es, w->unit, next, after_park, w);
-    else
-        abti_block(es, w->unit, after_park, w);
-}
-
-static ABTI_COLD void park_ult_observed(abti_es *es, struct abti_waiter *w, struct abti_spin *lock,
-                                        struct abti_waiter *other)
-{
-    park_ult_body(es, w, lock, other, true);
 }
 
 /*
@@ -144,10 +123,16 @@ static ABTI_COLD void park_ult_observed(abti_es *es, struct abti_waiter *w, stru
 static ABTI_NOINLINE void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
     abti_es *es = abti_es_self;
-    if (abti_switch_is_slow(es))
-        park_ult_observed(es, w, lock, other);
+    abti_assert(w->unit == es->cur);
+    begin_wait(es, w);
+    abti_unit *next = take_other(es, w->unit->pool, other);
+    w->lock = lock;
+    w->other = next ? NULL : other;
+    /* These are tail calls, so that the ULT goes on in our caller. */
+    if (next)
+        abti_leave_to(es, w->unit, next, after_park, w);
     else
-        park_ult_body(es, w, lock, other, false);
+        abti_block(es, w->unit, after_park, w);
 }
 
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
@@ -164,29 +149,15 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
     abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
 }
 
-ABTI_INLINE void park_to_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next,
-                              bool observed)
-{
-    abti_assert(w->unit == es->cur && next);
-    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
-    begin_wait(es, w, observed);
-    w->lock = lock;
-    w->other = NULL;
-    abti_block_to(es, w->unit, next, after_park, w);
-}
-
-static ABTI_COLD void park_to_observed(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
-{
-    park_to_body(es, w, lock, next, true);
-}
-
 void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
 {
     abti_es *es = abti_es_self;
-    if (abti_switch_is_slow(es))
-        park_to_observed(es, w, lock, next);
-    else
-        park_to_body(es, w, lock, next, false);
+    abti_assert(w->unit == es->cur && next);
+    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
+    begin_wait(es, w);
+    w->lock = lock;
+    w->other = NULL;
+    abti_block_to(es, w->unit, next, after_park, w);
 }
 
 void abti_waiter_open(struct abti_waiter *w)
