@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recipe for Conan 2: `conan create .` beside an unpacked distribution in src/."""
+
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.files import copy, rm, rmdir

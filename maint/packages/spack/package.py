@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recipe for Spack 1: put it into packages/libabt/ of a repository. The checksum is that of the released archive."""
+"""Recipe for Spack 1: put it into packages/libabt/ of a repository.
+
+The checksum is that of the released archive.
+"""
+
 from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
 
 from spack.package import depends_on, license, variant, version
@@ -24,4 +28,5 @@ class Libabt(AutotoolsPackage):
     depends_on("python", type="build")
 
     def configure_args(self):
-        return self.enable_or_disable("affinity") + (["--enable-debug=ub_assert"] if self.spec.satisfies("+debug") else [])
+        debug = ["--enable-debug=ub_assert"] if self.spec.satisfies("+debug") else []
+        return self.enable_or_disable("affinity") + debug
