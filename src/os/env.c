@@ -11,7 +11,7 @@
 
 static const char *get_prefixed(const char *prefix, const char *name)
 {
-    char full[64];
+    char full[64] = "";
     struct abti_text text = {.chars = full, .size = sizeof(full)};
     abti_text_add(&text, prefix);
     abti_text_add(&text, name);
