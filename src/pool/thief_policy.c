@@ -21,22 +21,23 @@ static void learn_size(struct abti_thief *thief, uint64_t unit_ns)
 /* Counts a small unit, and begins a truce if it was one too many. */
 static void learn_small(struct abti_truce *truce, uint64_t now_ns)
 {
-    uint32_t smalls = abti_load_relaxed(&truce->smalls) + 1, more = smalls - ABTI_THIEF_ENOUGH_SMALLS;
+    uint32_t smalls = atomic_load_explicit(&truce->smalls, memory_order_relaxed) + 1,
+             more = smalls - ABTI_THIEF_ENOUGH_SMALLS;
     if (smalls <= ABTI_THIEF_ENOUGH_SMALLS + ABTI_THIEF_REST_DOUBLINGS)
-        abti_store_relaxed(&truce->smalls, smalls);
+        atomic_store_explicit(&truce->smalls, smalls, memory_order_relaxed);
     if (smalls < ABTI_THIEF_ENOUGH_SMALLS)
         return;
     more = more < ABTI_THIEF_REST_DOUBLINGS ? more : ABTI_THIEF_REST_DOUBLINGS;
-    abti_store_relaxed(&truce->until_ns, now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << more));
+    atomic_store_explicit(&truce->until_ns, now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << more), memory_order_relaxed);
 }
 
 /* A large unit ends the truce. Most often there is none, and nothing is written that others read. */
 static void learn_large(struct abti_truce *truce)
 {
-    if (abti_load_relaxed(&truce->smalls) == 0)
+    if (atomic_load_explicit(&truce->smalls, memory_order_relaxed) == 0)
         return;
-    abti_store_relaxed(&truce->smalls, 0);
-    abti_store_relaxed(&truce->until_ns, 0);
+    atomic_store_explicit(&truce->smalls, 0, memory_order_relaxed);
+    atomic_store_explicit(&truce->until_ns, 0, memory_order_relaxed);
 }
 
 void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce, uint64_t now_ns)
@@ -50,14 +51,16 @@ void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce,
         learn_large(truce);
     else if (thief->was_busy)
         learn_small(truce, now_ns);
-    else if (abti_load_relaxed(&truce->until_ns) - 1 < now_ns + ABTI_THIEF_SMALL_NS)
-        abti_store_relaxed(&truce->until_ns, 0); /* a try has found that nobody is busy there */
+    else if (atomic_load_explicit(&truce->until_ns, memory_order_relaxed) - 1 < now_ns + ABTI_THIEF_SMALL_NS)
+        atomic_store_explicit(&truce->until_ns, 0, memory_order_relaxed); /* nobody is busy there, as a try has found */
 }
 
 bool abti_truce_try(struct abti_truce *truce, uint64_t now_ns)
 {
-    uint64_t until_ns = abti_load_relaxed(&truce->until_ns);
+    uint64_t until_ns = atomic_load_explicit(&truce->until_ns, memory_order_relaxed);
     if (now_ns < until_ns)
         return false;
-    return until_ns == 0 || abti_cas_relaxed(&truce->until_ns, &until_ns, now_ns + ABTI_THIEF_SMALL_NS);
+    return until_ns == 0 ||
+           atomic_compare_exchange_strong_explicit(&truce->until_ns, &until_ns, now_ns + ABTI_THIEF_SMALL_NS,
+                                                   memory_order_relaxed, memory_order_relaxed);
 }

@@ -10,9 +10,9 @@
 #ifndef ABTI_POOL_THIEF_POLICY_H
 #define ABTI_POOL_THIEF_POLICY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/atomic.h"
 #include "base/compiler.h"
 
 /* What each is worth: doc/tuning.md. */
@@ -25,7 +25,8 @@ enum {
     ABTI_THIEF_BULK = 12,          /* up to so many more than one: twice as many each time */
 };
 
-/* All zeros at first. relaxed, all: they are hints, and a number that two thieves count at once is nearly right. */
+/* All zeros at first. By the standard's names, since companions have this, too. relaxed, all: they are hints, and a
+ * number that two thieves count at once is nearly right. */
 struct abti_truce {
     _Atomic(uint64_t) until_ns; /* it holds until then, and the next one begins with a try; 0: there is none */
     _Atomic(uint32_t) smalls;   /* how many of the last units that were got from a busy ES were too small */
@@ -43,7 +44,7 @@ struct abti_thief {
 /* Whether the time matters: a unit is to be judged by it, or there may be a truce. */
 ABTI_INLINE bool abti_thief_needs_time(const struct abti_thief *thief, const struct abti_truce *truce)
 {
-    return ABTI_UNLIKELY((thief->got_ns | abti_load_relaxed(&truce->until_ns)) != 0);
+    return ABTI_UNLIKELY((thief->got_ns | atomic_load_explicit(&truce->until_ns, memory_order_relaxed)) != 0);
 }
 
 /*
@@ -67,7 +68,7 @@ void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce,
 /* Whether thieves are to leave those alone with whom they have the truce. */
 ABTI_INLINE bool abti_truce_holds(const struct abti_truce *truce, uint64_t now_ns)
 {
-    return now_ns < abti_load_relaxed(&truce->until_ns);
+    return now_ns < atomic_load_explicit(&truce->until_ns, memory_order_relaxed);
 }
 
 /* Whether the caller may steal. If the last units were small it is the one that tries, and no other one for a while. */
