@@ -30,7 +30,7 @@ LIMITS = {("region", 2, "passive"): 1.1, ("region", 2, "active"): 0.6, ("region"
           ("static loop", 2, "passive"): 1.1, ("inner region of 2", 2, "passive"): 0.05,
           ("inner region of 16", 2, "passive"): 0.05, ("nested loops", 2, "passive"): 0.1,
           ("task of a tree", 2, "passive"): 0.2, ("task by one creator", 2, "passive"): 0.4,
-          ("taskloop", 2, "passive"): 0.4, ("depend chain", 2, "passive"): 0.4}
+          ("taskloop", 2, "passive"): 0.5, ("depend chain", 2, "passive"): 1.1}
 
 
 def options(arguments):
