@@ -63,10 +63,10 @@ static inline void call_function(const struct call *call)
 
 KMP_RUN(run_call, call_function)
 
-/* A region may be the first call of the library: it starts before it is known that no tool looks. */
+/* A region may be the first call of the library, which has to start before it knows whether there is a tool. */
 static inline void (*runner(void))(void *)
 {
-    return ABTOMP_UNLIKELY(abtomp_is_observed()) && abtomp_is_ready() ? run_viewed : run_call;
+    return ABTOMP_UNLIKELY(abtomp_is_observed()) && (abtomp_self(), abtomp_is_observed()) ? run_viewed : run_call;
 }
 
 /* Takes the variables of a region from the arguments of a call. */

@@ -83,13 +83,13 @@ static inline void init_made(struct abtomp_member *me, struct abtomp_tasks *own,
 }
 
 static __attribute__((noinline)) struct kmp_task *make_special(int32_t flags, size_t size, size_t shared_size,
-                                                               kmp_routine routine)
+                                                               kmp_routine routine, bool plain)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_tasks *own = abtomp_tasks_of(me);
     struct made *made = (void *)abtomp_block_get(own, offsetof(struct made, program) + size + shared_size);
     init_made(me, own, made, flags, size, shared_size, routine);
-    if (!is_plain(flags, routine))
+    if (!plain)
         made->task.fn = run_made;
     if (abtomp_is_observed())
         view_made(made, flags);
@@ -106,11 +106,12 @@ struct kmp_task *__kmpc_omp_task_alloc(KMP_CALLER, int32_t flags, size_t size, s
     struct abtomp_member *me = abtomp_current;
     /* relaxed: the member itself has made them */
     struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
-    struct made *made = own ? (void *)own->unused : NULL;
-    if (ABTOMP_UNLIKELY(!made || offsetof(struct made, program) + size + shared_size > ABTOMP_BLOCK ||
-                        !is_plain(flags, routine) || abtomp_is_observed()))
-        return make_special(flags, size, shared_size, routine);
-    own->unused = made->task.next;
+    struct made *made = NULL;
+    bool plain = is_plain(flags, routine);
+    if (ABTOMP_LIKELY(own && plain && !abtomp_is_observed()))
+        made = (void *)abtomp_block_take(own, offsetof(struct made, program) + size + shared_size);
+    if (ABTOMP_UNLIKELY(!made))
+        return make_special(flags, size, shared_size, routine, plain);
     init_made(me, own, made, flags, size, shared_size, routine);
     return &made->program;
 }

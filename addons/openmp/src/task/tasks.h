@@ -115,7 +115,7 @@ struct abtomp_tasks {
     struct abtomp_member *member;       /* whose they are. Constant */
     struct abtomp_tasks *lead;          /* of the member that this one relieves, itself if it is no relief. Constant */
     bool is_free;                       /* the relief does not run */
-    bool is_guest;                      /* the thread's stream, which asks for reliefs, is the program's */
+    bool uses_program_stream;           /* the thread's stream, which asks for reliefs, is the program's */
     bool stands_by;                     /* of the lead: it waits, and leaves tasks to its reliefs */
     uint32_t num_reliefs;               /* of the lead: that run, or wait; */
     uint32_t num_looking;               /* how many of it and of those wait for any task; */
@@ -184,13 +184,20 @@ static inline bool abtomp_runs_alone(const struct abtomp_member *me)
 enum { ABTOMP_BLOCK = 208 };
 struct abtomp_task *abtomp_block_new(struct abtomp_tasks *own, size_t size);
 
-static inline struct abtomp_task *abtomp_block_get(struct abtomp_tasks *own, size_t size)
+/* A block that the member has. NULL: it has none of that size. */
+static inline struct abtomp_task *abtomp_block_take(struct abtomp_tasks *own, size_t size)
 {
     struct abtomp_task *task = own->unused;
     if (ABTOMP_UNLIKELY(!task || size > ABTOMP_BLOCK))
-        return abtomp_block_new(own, size);
+        return NULL;
     own->unused = task->next;
     return task;
+}
+
+static inline struct abtomp_task *abtomp_block_get(struct abtomp_tasks *own, size_t size)
+{
+    struct abtomp_task *task = abtomp_block_take(own, size);
+    return ABTOMP_LIKELY(task != NULL) ? task : abtomp_block_new(own, size);
 }
 
 /*
@@ -462,7 +469,7 @@ bool abtomp_expects_waits(void);
 /* A member of such a region begins, and has had no tasks: its stream is to take those of others while it waits. */
 void abtomp_expect_waits(struct abtomp_member *me);
 
-void abtomp_guest_end(struct abtomp_tasks *own);
+void abtomp_program_stream_end(struct abtomp_tasks *own);
 
 /* Waits until the member has no reliefs. `docked` is that of its wait, if it has left the region. */
 void abtomp_reliefs_end_slow(struct abtomp_member *me, struct abtomp_tasks *own, uint32_t docked);
