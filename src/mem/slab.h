@@ -80,6 +80,13 @@ struct abti_slab_spec {
     void (*crowded)(struct abti_slab *slab);
 };
 
+/* Says that more than `kept` free objects in the depot, and more than one, are too many, and what is called then. */
+ABTI_INLINE void abti_slab_spec_watch(struct abti_slab_spec *spec, size_t kept, void (*crowded)(struct abti_slab *))
+{
+    spec->kept = kept > 0 ? kept : 1;
+    spec->crowded = crowded;
+}
+
 /* With 32 of them, creations of 64 streams moved 0.18 lines each in place of 0.05, in the simulator. */
 enum { ABTI_SLAB_SHELVES = 64 };
 
@@ -133,7 +140,7 @@ void abti_slab_fini(struct abti_slab *slab);
 void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_ORIGINS]);
 
 /*
- * These are for the thread that gives memory back. A look marks the objects that have not been needed since the last
+ * These are for the thread that gives memory back. A poll marks the objects that have not been needed since the last
  * one, and returns whether the depot is still crowded. Then each call of give_back returns the memory of a magazine's
  * objects; false when nothing marked is left. One thread at a time may call them.
  */

@@ -29,7 +29,7 @@
 enum { NONE, AWAKE, ASLEEP, ENDING, REFUSED };
 
 /*
- * Memory that has not been needed for so long is given back. It takes two looks to know that, so that it may take twice
+ * Memory that has not been needed for so long is given back. It takes two polls to know that, so that it may take twice
  * as long.
  */
 enum { PERIOD_NS = 100 * 1000 * 1000 };
@@ -118,12 +118,12 @@ static void sleep_until_crowded(void)
 
 /*
  * When all that is in the depots is given back, the ESs are asked once for the free stacks that they have at hand:
- * idle ones have no use for them. Two looks later these are given back, too.
+ * idle ones have no use for them. Two polls later these are given back, too.
  */
 static void *reclaim_main(void *arg)
 {
     enum { QUIET = 3 };
-    int quiet = 0; /* how many looks in a row have found nothing */
+    int quiet = 0; /* how many polls in a row have found nothing */
     bool asked = false;
     (void)arg;
     while (!is_ending()) {
@@ -143,7 +143,7 @@ static void *reclaim_main(void *arg)
 
 /*
  * Sees to it that the native thread works if the slab's depot is crowded. Any thread may call this. It looks at the
- * lines of all streams, but not while the native thread is awake, which looks by itself. The first time alone takes
+ * lines of all streams, but not while the native thread is awake, which polls by itself. The first time alone takes
  * long.
  */
 static void reclaim_start(struct abti_slab *slab)
@@ -172,9 +172,7 @@ void abti_reclaim_init(void)
 
 void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)
 {
-    abti_assert(!spec->crowded);
-    spec->kept = kept > 0 ? kept : 1;
-    spec->crowded = reclaim_start;
+    abti_slab_spec_watch(spec, kept, reclaim_start);
 }
 
 void abti_reclaim_fini(void)

@@ -19,7 +19,8 @@ void abti_ownstacks_end(void)
     }
 }
 
-/* The slab of a class, made by who first needs it, since most programs need none. NULL: there is no memory. */
+/* The slab of a class. The first unit that needs it makes it, since most programs need none. NULL: there is no memory.
+ */
 static struct abti_slab *obtain_slab(unsigned size_class)
 {
     /* acquire: pairs with the acq_rel below, in obtain_slab */
@@ -28,11 +29,11 @@ static struct abti_slab *obtain_slab(unsigned size_class)
         return slab;
     struct abti_slab_spec spec;
     abti_stack_class_spec(&spec, size_class, abti_rt.kept);
-    spec.kept = abti_rt.kept > spec.payload ? abti_rt.kept / spec.payload : 1;
-    spec.crowded = abti_rt.stack_slab.spec.crowded;
+    abti_slab_spec_watch(&spec, abti_rt.kept / spec.payload, abti_rt.stack_slab.spec.crowded);
     abti_slab_init(fresh, &spec);
     if (abti_cas_acq_rel(&abti_rt.class_slabs[size_class], &slab, fresh)) /* acq_rel: pairs with obtain_slab */
         return fresh;
+    abti_slab_fini(fresh);
     free(fresh);
     return slab;
 }
