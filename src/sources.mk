@@ -149,7 +149,7 @@ abt_sources = \
 	src/sync/future.c \
 	src/sync/gate.c \
 	src/sync/lookout.c \
-	src/sync/looks.c \
+	src/sync/hazard.c \
 	src/sync/rounds.c \
 	src/sync/mutex.c \
 	src/sync/mutex_owner.c \

@@ -43,7 +43,7 @@ unit_tests = \
 	test/unit/stream/nodes \
 	test/unit/stream/park \
 	test/unit/stream/pool_backoff \
-	test/unit/idle/relook \
+	test/unit/idle/repoll \
 	test/unit/sync/waitq \
 	test/unit/sync/rounds \
 	test/unit/wait/adaptive \
@@ -254,7 +254,7 @@ regress_tests = \
 	test/regress/fork_in_region \
 	test/regress/fork_kept_deque \
 	test/regress/free_mutex \
-	test/regress/gift_pool_free \
+	test/regress/handoff_pool_free \
 	test/regress/guard_pages \
 	test/regress/in_place_counts \
 	test/regress/join_idle \

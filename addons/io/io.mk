@@ -18,7 +18,7 @@ libabtio_la_SOURCES = \
 	addons/io/src/fifo.h \
 	addons/io/src/helpers.c \
 	addons/io/src/helpers.h \
-	addons/io/src/lane.h \
+	addons/io/src/channel.h \
 	addons/io/src/lookup.h \
 	addons/io/src/multishot/acceptor.c \
 	addons/io/src/multishot/buffers.c \
@@ -45,11 +45,11 @@ endif
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
 	addons/io/src/direct.h \
-	addons/io/src/lane.c \
-	addons/io/src/lane_change.c \
-	addons/io/src/lane_list.c \
-	addons/io/src/lane_list.h \
-	addons/io/src/lane_own.h \
+	addons/io/src/channel.c \
+	addons/io/src/channel_change.c \
+	addons/io/src/channel_list.c \
+	addons/io/src/channel_list.h \
+	addons/io/src/channel_own.h \
 	addons/io/src/poller.c \
 	addons/io/src/poller.h \
 	addons/io/src/ring/fixed_ring.c \
@@ -60,7 +60,7 @@ libabtio_la_SOURCES += \
 	addons/io/src/ring/submit.c \
 	addons/io/src/ring/submit.h
 else
-libabtio_la_SOURCES += addons/io/src/lane_none.c
+libabtio_la_SOURCES += addons/io/src/channel_none.c
 endif
 libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include -I$(srcdir)/addons/io/src \
 	$(addon_delays)
@@ -83,7 +83,7 @@ io_tests = \
 	addons/io/test/files \
 	addons/io/test/finalize \
 	addons/io/test/fixed \
-	addons/io/test/lanes \
+	addons/io/test/channels \
 	addons/io/test/missed_ends \
 	addons/io/test/nomem \
 	addons/io/test/operations \
@@ -114,7 +114,7 @@ addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_finalize_LDADD = $(io_test_libs)
 addons_io_test_fixed_LDADD = $(io_test_libs)
-addons_io_test_lanes_LDADD = $(io_test_libs)
+addons_io_test_channels_LDADD = $(io_test_libs)
 addons_io_test_missed_ends_LDADD = $(io_test_libs)
 addons_io_test_nomem_SOURCES = addons/io/test/nomem.c test/fault/fault.c test/fault/fault.h
 addons_io_test_nomem_LDADD = $(io_test_libs)

@@ -46,7 +46,7 @@ int ABTX_driver_look(ABTX_driver driver, ABT_bool *found)
     abti_es *es = abti_es_self;
     ABTI_FAIL_IF(ABTI_UNLIKELY(!es), ABT_ERR_INV_XSTREAM);
     ABTI_REFUSE_IF(DRIVER_IS_BAD(driver) || !found, ABT_ERR_INV_ARG);
-    return abti_error(abti_driver_look(es, driver, found));
+    return abti_error(abti_driver_poll_now(es, driver, found));
 }
 
 int ABTX_driver_lead(ABTX_driver driver)

@@ -33,7 +33,7 @@ static bool looks_like_lock(const struct abti_spin *lock)
 
 static bool looks_like_mutex(const struct ABT_mutex_opaque *mutex)
 {
-    const uint32_t bits = ABTI_MUTEX_RECURSIVE | ABTI_MUTEX_LOCKED | ABTI_MUTEX_WAITERS | ABTI_MUTEX_HEIR |
+    const uint32_t bits = ABTI_MUTEX_RECURSIVE | ABTI_MUTEX_LOCKED | ABTI_MUTEX_WAITERS | ABTI_MUTEX_SUCCESSOR |
                           ABTI_MUTEX_COMING | ABTI_MUTEX_QUIET;
     return !(abti_load_relaxed(&mutex->word) & ~bits) && looks_like_lock(&mutex->lock); /* relaxed: as above */
 }

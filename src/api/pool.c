@@ -128,7 +128,7 @@ static ABT_unit handle_or_null(abti_unit *unit)
     return unit ? abti_unit_handle(unit) : ABT_UNIT_NULL;
 }
 
-/* NULL: it takes more than a look at the caller's private pool, or the handle is to be looked at. */
+/* NULL: it takes more than a read of the caller's private pool, or the handle is to be looked at. */
 ABTI_INLINE abti_unit *pool_pop_quick(ABT_pool pool)
 {
     return abti_handle_is_to_check(pool) ? NULL : abti_pool_pop_quick(pool);

@@ -20,11 +20,11 @@ static const _Atomic(uint32_t) *atomic_word(const volatile void *word)
     return (const _Atomic(uint32_t) *)(uintptr_t)word;
 }
 
-int ABTX_word_wait(const volatile void *word, uint32_t value, uint32_t num, ABT_bool block_native, ABTX_look_fn look,
+int ABTX_word_wait(const volatile void *word, uint32_t value, uint32_t num, ABT_bool block_native, ABTX_look_fn poll,
                    void *arg)
 {
     ABTI_FAIL_IF(word_is_bad(word), ABT_ERR_INV_ARG);
-    struct abti_meanwhile meanwhile = {look, arg};
+    struct abti_meanwhile meanwhile = {poll, arg};
     abti_wordq_wait(atomic_word(word), value, num, block_native != ABT_FALSE, &meanwhile, &abti_es_dock);
     abti_annotate_acquire((const void *)(uintptr_t)word); /* pairs, for TSan, with the user's own release */
     return ABT_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_xstream_*: sleeping for user-defined schedulers, wakes, and how long a stream looks before it sleeps. */
+/* ABTX_xstream_*: sleeping for user-defined schedulers, wakes, and how long a stream polls before it sleeps. */
 #include <errno.h>
 #include <stdlib.h>
 #include "api/handles.h"
@@ -115,7 +115,7 @@ int ABTX_xstream_wake(ABT_xstream xstream)
 {
     ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     int saved_errno = errno; /* the caller may be a signal handler */
-    abti_es_request(xstream, ABTI_ES_REQ_LOOK);
+    abti_es_request(xstream, ABTI_ES_REQ_CHECK);
     errno = saved_errno;
     return ABT_SUCCESS;
 }

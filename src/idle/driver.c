@@ -128,7 +128,7 @@ static void driver_serve(abti_es *es)
 void abti_drivers_serve(abti_es *es)
 {
     abti_assert(es == abti_es_self);
-    /* relaxed: the thread that asks for a change asks for a look then, after which it is seen */
+    /* relaxed: the thread that asks for a change asks for a check then, after which it is seen */
     if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->changes)))
         driver_serve(es);
 }
@@ -216,7 +216,7 @@ int abti_driver_attach(ABTX_driver driver, abti_es *es)
     abti_spin_unlock(&es->idle->lock);
     free(new);
     if (code == ABT_SUCCESS && es != abti_es_self)
-        abti_es_notify(es, ABTI_ES_REQ_LOOK);
+        abti_es_notify(es, ABTI_ES_REQ_CHECK);
     return code;
 }
 
@@ -239,7 +239,7 @@ static bool add_to_one(ABTX_driver driver, struct abti_callee **new)
             add_locked(es, *new, driver);
         abti_spin_unlock(&es->idle->lock);
         if (added)
-            abti_es_notify(es, ABTI_ES_REQ_LOOK);
+            abti_es_notify(es, ABTI_ES_REQ_CHECK);
     }
     abti_spin_unlock(&abti_rt.lock);
     if (added)
@@ -371,7 +371,7 @@ int abti_driver_detach(ABTX_driver driver, abti_es *es)
         waits = detach_locked(es, c, &gone);
     abti_spin_unlock(&es->idle->lock);
     if (waits) {
-        abti_es_notify(es, ABTI_ES_REQ_LOOK);
+        abti_es_notify(es, ABTI_ES_REQ_CHECK);
         await_end(&gone);
         abti_annotate_acquire(&es->idle->called);
     }
@@ -396,7 +396,7 @@ static abti_es *detach_from_one(ABTX_driver driver, _Atomic(uint32_t) *gone, boo
             break;
     }
     if (*waits)
-        abti_es_notify(es, ABTI_ES_REQ_LOOK);
+        abti_es_notify(es, ABTI_ES_REQ_CHECK);
     abti_spin_unlock(&abti_rt.lock);
     return es;
 }
@@ -450,12 +450,12 @@ void abti_driver_set_max_sleep(ABTX_driver driver, uint64_t ns)
             abti_callees_update(es);
         abti_spin_unlock(&es->idle->lock);
         if (has && es != abti_es_self)
-            abti_es_notify(es, ABTI_ES_REQ_LOOK);
+            abti_es_notify(es, ABTI_ES_REQ_CHECK);
     }
     abti_spin_unlock(&abti_rt.lock);
 }
 
-int abti_driver_look(abti_es *es, ABTX_driver driver, ABT_bool *found)
+int abti_driver_poll_now(abti_es *es, ABTX_driver driver, ABT_bool *found)
 {
     struct abti_idle *idle = es->idle;
     abti_assert(es == abti_es_self);
@@ -463,7 +463,7 @@ int abti_driver_look(abti_es *es, ABTX_driver driver, ABT_bool *found)
     struct abti_callee *c = callee_of_locked(idle, driver);
     bool may = c && c->state == CALLEE_ON && driver->ops.poll;
     *found =
-        may && !idle->called && abti_idle_may_call(es, driver) && abti_idle_look_locked(es, c) ? ABT_TRUE : ABT_FALSE;
+        may && !idle->called && abti_idle_may_call(es, driver) && abti_idle_poll_locked(es, c) ? ABT_TRUE : ABT_FALSE;
     abti_spin_unlock(&idle->lock);
     return may ? ABT_SUCCESS : ABT_ERR_INV_ARG;
 }
@@ -483,7 +483,7 @@ int abti_driver_lead(abti_es *es, ABTX_driver driver)
     abti_spin_lock(&abti_rt.lock);
     abti_es *leader = abti_load_relaxed(&abti_rt.by_index[calling]); /* relaxed: the lock is held */
     if (leader)
-        abti_es_notify(leader, ABTI_ES_REQ_LOOK);
+        abti_es_notify(leader, ABTI_ES_REQ_CHECK);
     abti_spin_unlock(&abti_rt.lock);
     return ABT_SUCCESS;
 }

@@ -23,8 +23,8 @@ struct ABTX_driver_opaque {
 
     /* Of one with one leader, see idle/leader.h. */
     _Atomic(uint32_t) leader;
-    _Atomic(uint32_t) heir;  /* the index of the stream that is to lead next; 0: none */
-    _Atomic(uint32_t) calls; /* the leader's: of callbacks */
+    _Atomic(uint32_t) next_leader; /* the index of the stream that is to lead next; 0: none */
+    _Atomic(uint32_t) calls;       /* the leader's: of callbacks */
 };
 
 /* --- For the ES --- */
@@ -41,8 +41,8 @@ bool abti_drivers_are_bound(abti_es *es);
 /* Whether there are any that have been started. */
 bool abti_drivers_have_begun(abti_es *es);
 
-/* Makes the driver's next look, if that may be now. Returns an ABT code: INV_ARG when it is not on, or has no poll. */
-int abti_driver_look(abti_es *es, ABTX_driver driver, ABT_bool *found) ABTI_MUST_CHECK;
+/* Makes the driver's next poll, if that may be now. Returns an ABT code: INV_ARG when it is not on, or has no poll. */
+int abti_driver_poll_now(abti_es *es, ABTX_driver driver, ABT_bool *found) ABTI_MUST_CHECK;
 
 /* Makes the ES the leader. Returns an ABT code: INV_ARG when the driver is not on there. */
 int abti_driver_lead(abti_es *es, ABTX_driver driver) ABTI_MUST_CHECK;

@@ -81,7 +81,8 @@ void abti_idle_prepare(abti_es *es)
     struct abti_idle *idle = es->idle;
     abti_assert(es == abti_es_self);
     idle->sleeps_in_wait = false;
-    /* relaxed: a thread that adds a wait asks for a look after it has stored this, and this sleep then does not last */
+    /* relaxed: a thread that adds a wait asks for a check after it has stored this, and this sleep then does not last
+     */
     if (ABTI_UNLIKELY(abti_load_relaxed(&idle->has_wait))) {
         abti_spin_lock(&idle->lock);
         struct abti_callee *c = sleeps_in(idle);
@@ -137,7 +138,7 @@ bool abti_idle_has_calls(abti_es *es)
            abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
 }
 
-/* --- How long the ES looks before it sleeps --- */
+/* --- How long the ES spins before it sleeps --- */
 
 bool abti_idle_spins_on(abti_es *es, bool first)
 {
@@ -155,8 +156,8 @@ bool abti_idle_spins_on(abti_es *es, bool first)
 
 void abti_idle_set_spin(abti_es *es, int64_t spin_ns)
 {
-    abti_store_relaxed(&es->idle->spin_ns, spin_ns); /* relaxed: the ES is asked for a look */
-    abti_es_notify(es, ABTI_ES_REQ_LOOK);
+    abti_store_relaxed(&es->idle->spin_ns, spin_ns); /* relaxed: the ES is asked for a check */
+    abti_es_notify(es, ABTI_ES_REQ_CHECK);
 }
 
 /* --- Calling the callees --- */
@@ -213,7 +214,7 @@ static void call_callee(struct abti_idle *idle, struct abti_callee *c, ABT_bool 
     end_of_call(idle);
 }
 
-bool abti_idle_look_locked(abti_es *es, struct abti_callee *c)
+bool abti_idle_poll_locked(abti_es *es, struct abti_callee *c)
 {
     struct abti_idle *idle = es->idle;
     bool found = false;
@@ -302,9 +303,9 @@ static void update_period(struct abti_idle *idle)
         uint64_t period = adjusts ? abti_load_relaxed(&c->driver->max_sleep_ns) : c->period_ns;
         any_adjusts |= adjusts;
         if (idle_follows(c) && (period != ABTI_CLOCK_NEVER || c->driver->ops.wait))
-            period = ABTI_LEADER_LOOK_NS;
-        else if (c->driver->ops.wait && c != waits && period > ABTI_RELOOK_NS)
-            period = ABTI_RELOOK_NS;
+            period = ABTI_LEADER_POLL_NS;
+        else if (c->driver->ops.wait && c != waits && period > ABTI_REPOLL_NS)
+            period = ABTI_REPOLL_NS;
         if (idle_polls(c) && period < shortest)
             shortest = period;
     }
@@ -314,7 +315,7 @@ static void update_period(struct abti_idle *idle)
 
 uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
 {
-    /* relaxed: abti_driver_attach asks for a look after it has changed it; a removal only makes a sleep longer */
+    /* relaxed: abti_driver_attach asks for a check after it has changed it; a removal only makes a sleep longer */
     if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->adjusts))) {
         abti_spin_lock(&es->idle->lock);
         update_period(es->idle);
@@ -339,7 +340,7 @@ void abti_callees_update(abti_es *es)
         waits |= c->driver->ops.wait != NULL;
     }
     update_period(idle);
-    /* relaxed: a thread that wants changes, or adds a wait, asks for a look, after which they are seen */
+    /* relaxed: a thread that wants changes, or adds a wait, asks for a check, after which they are seen */
     abti_store_relaxed(&idle->changes, changes);
     abti_store_relaxed(&idle->has_wait, waits);
     /*

@@ -8,7 +8,7 @@
 
 #include <abt.h>
 #include <stdbool.h>
-#include "idle/relook.h"
+#include "idle/repoll.h"
 #include "lock/spin.h"
 #include "os/wakefd.h"
 #include "pool/thief_policy.h"
@@ -48,7 +48,7 @@ struct abti_callee {
 struct abti_idle {
     struct abti_spin lock;
 
-    struct abti_relook relook; /* the ES's */
+    struct abti_repoll repoll; /* the ES's */
 
     /* The wait in place of sleep. */
     _Atomic(bool) has_wait; /* lock: a driver that is on has one. Read without the lock */
@@ -71,9 +71,9 @@ struct abti_idle {
     _Atomic(bool) changes;        /* lock: a driver is to be started or ended. Read without the lock */
     void *data[ABTX_MAX_DRIVERS]; /* the ES's: of the drivers that are on, by their index */
 
-    /* How long the ES looks before it sleeps. */
+    /* How long the ES polls before it sleeps. */
     _Atomic(int64_t) spin_ns; /* negative: as the library thinks fit */
-    uint64_t idle_since_ns;   /* the ES's: when it began to look, if that is so; 0: it has not */
+    uint64_t idle_since_ns;   /* the ES's: when it began to poll, if that is so; 0: it has not */
 
     /* The sources, see stream/source.h. */
     struct abti_spin sources_lock;
@@ -157,10 +157,10 @@ void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c);
 bool abti_idle_may_call(const abti_es *es, const struct ABTX_driver_opaque *driver);
 
 /*
- * The ES's ULT makes the next look of a driver that is on, unless another stream is at that. The lock is released
+ * The ES's ULT makes the next poll of a driver that is on, unless another stream is at that. The lock is released
  * meanwhile. Nobody is called now. Whether it has found something.
  */
-bool abti_idle_look_locked(abti_es *es, struct abti_callee *c);
+bool abti_idle_poll_locked(abti_es *es, struct abti_callee *c);
 
 /* Says anew who is called when, after a change; the second one, by the ES alone, also what it alone knows. */
 void abti_callees_update(abti_es *es);

@@ -58,13 +58,13 @@ bool abti_leader_is_calling(abti_es *es, struct abti_callee *c)
     return abti_load_relaxed(&c->driver->leader) == (lead_of(es) | CALLING);
 }
 
-/* The heir may sleep as a follower by now, and others would find it silent before it looks by itself. */
-static void wake_heir(uint32_t index)
+/* The next leader may sleep as a follower by now, and others would find it silent before it polls by itself. */
+static void wake_next_leader(uint32_t index)
 {
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = abti_load_relaxed(&abti_rt.by_index[index]); /* relaxed: the lock is held */
     if (es)
-        abti_es_notify(es, ABTI_ES_REQ_LOOK);
+        abti_es_notify(es, ABTI_ES_REQ_CHECK);
     abti_spin_unlock(&abti_rt.lock);
 }
 
@@ -73,14 +73,14 @@ void abti_leader_leave(abti_es *es, struct abti_callee *c)
     abti_assert(es == abti_es_self && abti_leader_is_calling(es, c));
     abti_fetch_add_relaxed(&c->driver->calls, 1); /* relaxed: only whether it changes counts */
     c->following.seen_ns = 0;
-    /* relaxed: a number that orders nothing. What is stored after this look is found at the next */
-    uint32_t heir = abti_load_relaxed(&c->driver->heir);
-    if (ABTI_UNLIKELY(heir != 0))
-        abti_store_relaxed(&c->driver->heir, 0); /* relaxed: as above */
+    /* relaxed: a number that orders nothing. What is stored after this poll is found at the next */
+    uint32_t next = abti_load_relaxed(&c->driver->next_leader);
+    if (ABTI_UNLIKELY(next != 0))
+        abti_store_relaxed(&c->driver->next_leader, 0); /* relaxed: as above */
     /* release: pairs with the acquires in abti_leader_enter and abti_leader_enter_at_once */
-    abti_store_release(&c->driver->leader, heir != 0 ? heir << 1 : lead_of(es));
-    if (ABTI_UNLIKELY(heir != 0))
-        wake_heir(heir);
+    abti_store_release(&c->driver->leader, next != 0 ? next << 1 : lead_of(es));
+    if (ABTI_UNLIKELY(next != 0))
+        wake_next_leader(next);
 }
 
 bool abti_leader_enter_at_once(abti_es *es, struct abti_callee *c)
@@ -93,7 +93,7 @@ bool abti_leader_enter_at_once(abti_es *es, struct abti_callee *c)
     return true;
 }
 
-/* An heir that ends before it leads is found silent, as a leader that ends so would be. */
+/* A next leader that ends before it leads is found silent, as a leader that ends so would be. */
 uint32_t abti_leader_claim(abti_es *es, struct abti_callee *c)
 {
     uint32_t mine = lead_of(es), word = abti_load_relaxed(&c->driver->leader); /* relaxed: what follows acquires */
@@ -108,7 +108,7 @@ uint32_t abti_leader_claim(abti_es *es, struct abti_callee *c)
         abti_callees_update_own(es);
         return 0;
     }
-    abti_store_relaxed(&c->driver->heir, es->index); /* relaxed: a number that orders nothing */
+    abti_store_relaxed(&c->driver->next_leader, es->index); /* relaxed: a number that orders nothing */
     return word >> 1;
 }
 

@@ -10,12 +10,12 @@
  *   L -> F, calling              by a follower F that has seen no callback for long: L runs a long unit
  *   L -> F, calling              by a ULT of F that looks at once
  *   L -> F                       by a ULT of F that wants the lead; if L is calling it leaves its index in
- *                                driver->heir, and L, calling -> F is what ends the callback
+ *                                driver->next_leader, and L, calling -> F is what ends the callback
  *   L -> 0                       by the leader, when it runs something, or ends
  *
  * So callbacks of different streams never overlap, and the acquire that begins one pairs with the release that ended
  * the one before. When a stream gives up the lead, the next event check of any stream finds the driver without a
- * leader, or the look of one that sleeps, after ABTI_LEADER_LOOK_NS.
+ * leader, or the poll of one that sleeps, after ABTI_LEADER_POLL_NS.
  */
 #ifndef ABTI_IDLE_LEADER_H
 #define ABTI_IDLE_LEADER_H
@@ -23,7 +23,7 @@
 #include "idle/idle.h"
 
 enum {
-    ABTI_LEADER_LOOK_NS = 4000000,     /* an idle follower looks so often whether the leader is at work */
+    ABTI_LEADER_POLL_NS = 4000000,     /* an idle follower polls so often whether the leader is at work */
     ABTI_LEADER_PATIENCE_NS = 1000000, /* so long without a callback, or twice as long as the leader may sleep, and a
                                           follower takes the lead */
 };
@@ -36,7 +36,7 @@ void abti_leader_leave(abti_es *es, struct abti_callee *c);
 /* Whether the ES has entered a callback of the driver and not left it. */
 bool abti_leader_is_calling(abti_es *es, struct abti_callee *c);
 
-/* The same for a ULT of the ES that is to look now: it takes the lead from a stream that is not in a callback. */
+/* The same for a ULT of the ES that is to poll now: it takes the lead from a stream that is not in a callback. */
 bool abti_leader_enter_at_once(abti_es *es, struct abti_callee *c);
 
 /*

@@ -69,7 +69,7 @@ ABTI_INLINE bool abti_bias_enter(struct abti_bias *lock, struct abti_bias_user *
 {
     abti_assert(!abti_load_relaxed(&me->inside));
     /*
-     * release: pairs with the acquire in take_away (lock/bias.c). A look at the word finds the lock that it was in
+     * release: pairs with the acquire in take_away (lock/bias.c). A read of the word finds the lock that it was in
      * before, or this one, and all that it did there. The signal fence is for the compiler, see above, and pairs with
      * fence_all (lock/bias.c).
      */

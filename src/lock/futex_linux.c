@@ -11,7 +11,7 @@
 #include "lock/lockrank.h"
 #include "os/clock.h"
 
-/* How long a wait takes that the system refuses: some thousand looks a second cost a few hundredths of a CPU. */
+/* How long a wait takes that the system refuses: some thousand polls a second cost a few hundredths of a CPU. */
 enum { NAP_NS = 500000 };
 
 static struct timespec timespec_of(uint64_t ns)

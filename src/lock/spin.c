@@ -9,7 +9,7 @@ enum { SPINS = 100, YIELDS = 20, EACH = YIELDS + 1, SLEEP_NS = 50000, SLEEPS_EAC
 
 /*
  * A thread that has slept gives way as often again before it sleeps anew: if it woke while the lock was just taken it
- * would else lose the time of a longer sleep. Sleeps grow, since thousands of sleepers that look each 50 us take the
+ * would else lose the time of a longer sleep. Sleeps grow, since thousands of sleepers that poll each 50 us take the
  * processors from the one that is waited for: 4,095 streams that ended at once took 20 to 47 s, and 3 to 9 with sleeps
  * that grow.
  */
@@ -27,8 +27,8 @@ void abti_backoff(unsigned step)
 }
 
 /*
- * A look at a lock that others take costs them, too: it fetches the line, which they then fetch back to write it. With
- * as many looks as there are waiters at each release, a lock of 32 streams spends its time on that. So a waiter looks
+ * A read of a lock that others take costs them, too: it fetches the line, which they then fetch back to write it. With
+ * as many polls as there are waiters at each release, a lock of 32 streams spends its time on that. So a waiter polls
  * less often the longer it waits, and gives way for as long as 32 others take to get their turns before it waits as
  * abti_backoff does: when all streams made their first units, those that slept came 50 us later. The holder of the lock
  * may take it again meanwhile, several times, with all that it guards in its cache. That is meant: turns would move all
@@ -52,9 +52,9 @@ unsigned abti_spin_wait(struct abti_spin *lock, unsigned step)
 
 bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
-    enum { LOOKS = 64, ALONE = 32 }; /* a look with its pause takes some 20 to 50 ns */
+    enum { SPINS = 64, ALONE = 32 }; /* a poll with its pause takes some 20 to 50 ns */
     for (unsigned round = 0;; round++) {
-        for (int i = 0; i < LOOKS; i++) {
+        for (int i = 0; i < SPINS; i++) {
             /* acquire: pairs with the release by which a waker changes the word, as in abti_futex_wait's callers */
             if (abti_load_acquire(word) != expected)
                 return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Short lock for a few dozen instructions. Spinning is bounded: a holder that the system has preempted would otherwise
- * cost its waiters whole time slices, so they give way and then sleep between looks.
+ * cost its waiters whole time slices, so they give way and then sleep between polls.
  *
  * Lock word: 0 free, 1 held. Zeroed memory is a free lock. In builds that check the order of locks the word has the
  * rank of the lock, too (lock/lockrank.h).

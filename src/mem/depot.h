@@ -60,7 +60,7 @@ void abti_depot_put(struct abti_slab *slab, struct abti_shelf *shelf, struct abt
 struct abti_magazine *abti_depot_exchange(struct abti_cache *cache, struct abti_magazine *full);
 
 /*
- * Marks the full magazines that have not been needed since the last look, if they may go; and takes one of them. NULL:
+ * Marks the full magazines that have not been needed since the last poll, if they may go; and takes one of them. NULL:
  * there is none.
  */
 void abti_depot_look(struct abti_slab *slab, bool may_go);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel copies, which says so instead of a fault. Where it may not (a strict sandbox), a look at the page it is.
+/* The kernel copies, which says so instead of a fault. Where it may not (a strict sandbox), a read of the page it is.
  */
 #include "os/peek.h"
 

@@ -153,7 +153,7 @@ void abti_pool_drop_keeper(abti_pool *pool, abti_es *es)
     if (abti_load_relaxed(&b->keeper) != es)
         return;
     uint64_t entered = abti_load_relaxed(&b->own_entered), left = abti_load_relaxed(&b->own_left);
-    abti_pool_in_place_grant(pool, 0); /* another scheduler may look at events more often */
+    abti_pool_in_place_grant(pool, 0); /* another scheduler may check events more often */
     /* acquire: the moves below come after it. release: pairs with wait_for_moves */
     abti_fetch_add_acq_rel(&b->moves, 1);
     /*

@@ -36,7 +36,7 @@ ABTI_INLINE void abti_pool_count_entered_quick(abti_pool *pool)
 }
 
 /*
- * Counts one more join in place, if one more may come before a look at events. If this returns false, or if the join
+ * Counts one more join in place, if one more may come before an event check. If this returns false, or if the join
  * does not come about, the caller gives the join back by abti_pool_in_place_give_back. The caller takes the unit out of
  * the queue, but leaves the queue's size as it is.
  */
@@ -55,7 +55,7 @@ ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
 }
 
 /*
- * Whether no more joins in place may come before a look at events. The last one is left, since abti_pool_in_place_take
+ * Whether no more joins in place may come before an event check. The last one is left, since abti_pool_in_place_take
  * refuses it.
  */
 ABTI_INLINE bool abti_pool_in_place_is_exhausted(abti_pool *pool)

@@ -110,12 +110,12 @@ ABTI_INLINE void abti_pool_leave(abti_es *es, abti_pool *pool, bool biased)
 int abti_pool_lock_and_push(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
 /*
- * Ends a push for which somebody waits: it answers a request or a gift, unlocks, and wakes a sleeper. Returns
+ * Ends a push for which somebody waits: it answers a request or a hand-off, unlocks, and wakes a sleeper. Returns
  * ABT_SUCCESS.
  */
 int abti_pool_end_push(abti_pool *pool);
 
-/* Whether a push needs neither memory nor a look for the end of the units behind the ring. */
+/* Whether a push needs neither memory nor a search for the end of the units behind the ring. */
 ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
 {
     abti_assert(abti_pool_is_locked(pool) && is_fifo == abti_pool_is_shared_fifo(pool));

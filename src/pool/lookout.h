@@ -7,15 +7,15 @@
  *
  *   nobody -> P    when P goes to sleep on the pool, next_ns is not NEVER, and others than P's own stream have armed
  *                  timers (abti_parking_enter)
- *   P -> nobody    when P has slept. If its time was up it looks at events, and then mostly goes to sleep again; if it
+ *   P -> nobody    when P has slept. If its time was up it checks events, and then mostly goes to sleep again; if it
  *                  was woken, it wakes another one, which finds nothing to run and goes to sleep again, as the lookout
  *
  * So whenever others have timers and somebody sleeps on the pool, there is a lookout, or a stream is awake that is to
  * become it. One whose time was up may find a unit instead. That was pushed while it was awake, and a push wakes
  * one that sleeps, which is then the lookout, or runs the unit itself.
  *
- * Nothing here is written when a timer is armed, as long as the stream's bit is set in `timed`. The stream that looks
- * clears the bits; so a stream that arms a timer tells once after each look, and otherwise only loads.
+ * Nothing here is written when a timer is armed, as long as the stream's bit is set in `timed`. The stream that polls
+ * clears the bits; so a stream that arms a timer tells once after each poll, and otherwise only loads.
  * doc/memory-model.md proves that no timer is missed.
  */
 #ifndef ABTI_POOL_LOOKOUT_H
@@ -30,13 +30,13 @@
 struct abti_parking;
 
 struct abti_lookout {
-    _Atomic(uint64_t) next_ns;    /* when somebody is to look; NEVER: nobody has armed a timer lately. Stored under the
+    _Atomic(uint64_t) next_ns;    /* when somebody is to poll; NEVER: nobody has armed a timer lately. Stored under the
                                      pool's lock */
-    _Atomic(uint64_t) timed;      /* bits of streams that have armed a timer of a ULT of the pool since the last look */
+    _Atomic(uint64_t) timed;      /* bits of streams that have armed a timer of a ULT of the pool since the last poll */
     struct abti_parking *parking; /* the pool's lock: who looks out; NULL: nobody */
-    struct abti_spin lock;        /* held by the stream that looks. Nobody waits for it */
+    struct abti_spin lock;        /* held by the stream that polls. Nobody waits for it */
     _Atomic(uint64_t) known;      /* lock: bits of streams that may have armed timers. Read under the pool's lock */
-    unsigned quiet;               /* lock: looks in a row before which nobody had armed a timer */
+    unsigned quiet;               /* lock: polls in a row before which nobody had armed a timer */
 };
 
 ABTI_INLINE void abti_lookout_init(struct abti_lookout *lookout)

@@ -44,7 +44,7 @@ static bool is_empty_for(abti_pool *pool, const struct abti_sleeper *s)
 
 /*
  * Whether other streams than the caller's have armed timers. A bit is missed only when its stream has yet to take the
- * pool's lock, which the caller holds. acquire: pairs with the release in look (sync/lookout.c), where `known` has what
+ * pool's lock, which the caller holds. acquire: pairs with the release in poll (sync/lookout.c), where `known` has what
  * `timed` has no more; relaxed: that orders it.
  */
 static bool others_are_timed(const struct abti_lookout *lookout)
@@ -105,7 +105,7 @@ void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
     if (!lookout->parking)
         wakeup = claim_lookout(pool);
     else if (lookout->parking->until_ns > time_ns)
-        wakeup = abti_sleeper_claim(lookout->parking->sleeper); /* NULL: it is awake, and looks before it sleeps */
+        wakeup = abti_sleeper_claim(lookout->parking->sleeper); /* NULL: it is awake, and polls before it sleeps */
     abti_pool_unlock(abti_es_self, pool);
     abti_wakeup_send(wakeup);
 }

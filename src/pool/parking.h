@@ -12,11 +12,11 @@ struct abti_parking {
     struct abti_parking *next, *prev;
     struct abti_sleeper *sleeper;
     bool own;   /* the pool is the sleeper's own; the others only steal from it. Constant */
-    bool seeks; /* when woken, its thread looks at the pool for a unit, and tells when it stops looking. Constant */
-    bool may_look_out; /* its thread is a stream that looks at events after its sleep. Constant */
+    bool seeks; /* when woken, its thread looks at the pool for a unit, and tells when it stops polling. Constant */
+    bool may_look_out; /* its thread is a stream that checks events after its sleep. Constant */
     bool linked;       /* its thread alone changes it, which may read it without the lock */
     bool coming;       /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
-    uint64_t until_ns; /* its thread may sleep so long: as the lookout of the pool no longer than to its next look, see
+    uint64_t until_ns; /* its thread may sleep so long: as the lookout of the pool no longer than to its next poll, see
                           pool/lookout.h */
 };
 
@@ -34,14 +34,14 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
 
 /*
  * Leaves the list, if the entry is in it. `woken`: its thread was, and may find something to run, so that another
- * one becomes the lookout in its place. Otherwise its time is up, and it looks at events.
+ * one becomes the lookout in its place. Otherwise its time is up, and it checks events.
  */
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken);
 
 /*
  * A thread that seeks and was woken for a pool is expected there: as long as there are no more units than sleepers
  * coming, a push wakes nobody. It is expected until it enters the list again, or calls this function because it has
- * found a unit, here or elsewhere, or will not look.
+ * found a unit, here or elsewhere, or will not poll.
  */
 void abti_parking_settle(struct abti_parking *p, abti_pool *pool);
 
@@ -69,7 +69,7 @@ void abti_parking_pass(abti_pool *pool);
 /* Wakes the one that has slept longest on the pool, even if others are coming. */
 void abti_parking_offer(abti_pool *pool);
 
-/* Wakes one that becomes the lookout of the pool, if it needs one and has none. The caller is not going to look. */
+/* Wakes one that becomes the lookout of the pool, if it needs one and has none. The caller is not going to poll. */
 void abti_parking_replace_lookout(abti_pool *pool);
 
 /* Sees to it that somebody looks out at that time at the latest, if anybody sleeps on the pool. */

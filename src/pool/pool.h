@@ -61,7 +61,7 @@ struct abti_pool_ops {
  * scheduler, its counts are moved to the shared pair.
  *
  * A ULT of a private pool that joins the next unit in it takes that unit out and is blocked itself, and a limited
- * number may do so before a look at events is due. All this is one subtraction: the number of such joins is `granted` -
+ * number may do so before an event check is due. All this is one subtraction: the number of such joins is `granted` -
  * `remain`. They count as entered, and the queue's size still counts the units that they took out.
  *
  * All counts are taken modulo 2^32, which is more than there can be units.
@@ -98,9 +98,9 @@ enum { ABTI_STOLEN_BOXES = 64, ABTI_STOLEN_UNITS = 12 };
  * while all are busy.
  */
 struct ABT_pool_opaque {
-    struct abti_queue queue;      /* of a private FIFO: its host uses it; without one it is guarded by lock */
-    _Atomic(uintptr_t) request;   /* a steal request for a unit of the ring, or the gift of one, see pool/request.h */
-    size_t num_coming;            /* lock: how many of the sleepers were woken and are still to take a unit */
+    struct abti_queue queue;    /* of a private FIFO: its host uses it; without one it is guarded by lock */
+    _Atomic(uintptr_t) request; /* a steal request for a unit of the ring, or the hand-off of one, see pool/request.h */
+    size_t num_coming;          /* lock: how many of the sleepers were woken and are still to take a unit */
     const abti_sched *host_sched; /* lock: the scheduler for which the host has become that */
 
     _Atomic(abti_es *) host ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: of a private FIFO, the ES that alone uses the queue;
@@ -162,7 +162,7 @@ _Static_assert(offsetof(struct ABT_pool_opaque, lock.spin) % ABTI_CACHE_LINE == 
 /*
  * A private FIFO has a host while the main scheduler of a stream serves it: that stream uses the queue without a lock,
  * and alone. Any thread may push a unit, and need not know that: what others push goes through the inbox, which the
- * host empties into the queue by abti_pool_collect when the queue is empty and when it looks at events. Nobody else
+ * host empties into the queue by abti_pool_collect when the queue is empty and when it checks events. Nobody else
  * takes a unit out: one that the host runs may be pushed while it is still about to leave its stack. A pool that nobody
  * serves yet, or any more, has no host, and the lock guards its queue like that of any other pool.
  *

@@ -15,20 +15,20 @@
 enum { PATIENCE_NS = 1000 };
 
 /* So often a thief looks at its request before it looks at the pool again. */
-enum { OWN_LOOKS = 8 };
+enum { OWN_SPINS = 8 };
 
-/* The gift, which the caller has taken off the pool, is on its giver's stack, and goes when it is DONE. */
-static void accept_gift(abti_pool *pool, struct abti_gift *gift)
+/* The hand-off, which the caller has taken off the pool, is on its giver's stack, and goes when it is DONE. */
+static void accept_handoff(abti_pool *pool, struct abti_handoff *handoff)
 {
-    uint32_t offered = ABTI_GIFT_OFFERED;
-    /* relaxed: the pool's word has ordered the gift, and DONE orders the rest */
-    if (abti_cas_relaxed(&gift->state, &offered, ABTI_GIFT_ACCEPTED)) {
-        abti_assert(gift->unit);
-        pool->ops->push_locked(pool, gift->unit, gift->context);
+    uint32_t offered = ABTI_HANDOFF_OFFERED;
+    /* relaxed: the pool's word has ordered the hand-off, and DONE orders the rest */
+    if (abti_cas_relaxed(&handoff->state, &offered, ABTI_HANDOFF_ACCEPTED)) {
+        abti_assert(handoff->unit);
+        pool->ops->push_locked(pool, handoff->unit, handoff->context);
         abti_pool_count_left(abti_es_self, pool);
     }
     /* release: pairs with the acquires in abti_pool_give */
-    abti_store_release(&gift->state, ABTI_GIFT_DONE);
+    abti_store_release(&handoff->state, ABTI_HANDOFF_DONE);
 }
 
 static void grant_locked(abti_pool *pool, struct abti_steal_request *request)
@@ -46,19 +46,20 @@ void abti_pool_answer_locked(abti_pool *pool)
     uintptr_t word = abti_load_relaxed(&pool->request); /* relaxed: a missed request is answered later, or taken back */
     if (ABTI_LIKELY(word == 0))
         return;
-    bool is_gift = word & ABTI_REQUEST_GIFT;
+    bool is_handoff = word & ABTI_REQUEST_HANDOFF;
     /*
      * The last unit is left to the holder of the lock, which is likely to take it soon. If somebody sleeps on the pool,
-     * its giver pushes the gift itself and wakes the sleeper.
+     * its giver pushes the hand-off itself and wakes the sleeper.
      */
-    if (is_gift ? abti_pool_has_parked(pool) : abti_ring_size(&pool->ring) < 2)
+    if (is_handoff ? abti_pool_has_parked(pool) : abti_ring_size(&pool->ring) < 2)
         return;
-    /* acquire: pairs with the compare-and-swap of abti_pool_ask or abti_pool_give, which publishes the request or gift
+    /* acquire: pairs with the compare-and-swap of abti_pool_ask or abti_pool_give, which publishes the request or
+     * hand-off
      */
     if (!abti_cas_acq_rel(&pool->request, &word, 0))
         return;
-    if (is_gift)
-        accept_gift(pool, (struct abti_gift *)(word - ABTI_REQUEST_GIFT));
+    if (is_handoff)
+        accept_handoff(pool, (struct abti_handoff *)(word - ABTI_REQUEST_HANDOFF));
     else
         grant_locked(pool, (struct abti_steal_request *)word);
 }
@@ -77,7 +78,7 @@ static abti_unit *wait_for_grant(abti_pool *pool, struct abti_steal_request *req
 {
     uint64_t asked_ns = abti_clock_mono_ns();
     do {
-        for (int i = 0; i < OWN_LOOKS; i++) {
+        for (int i = 0; i < OWN_SPINS; i++) {
             /* acquire: pairs with the store of the unit in grant_locked */
             abti_unit *unit = abti_load_acquire(&request->unit);
             if (unit)
@@ -117,34 +118,35 @@ bool abti_pool_may_ask(abti_pool *pool)
 }
 
 /*
- * Waits for a while for a holder of the pool's lock to accept the gift, and withdraws it then. It does not look at the
- * pool, which is gone if the unit was accepted and has ended. False: the gift was accepted.
+ * Waits for a while for a holder of the pool's lock to accept the hand-off, and withdraws it then. It does not look at
+ * the pool, which is gone if the unit was accepted and has ended. False: the hand-off was accepted.
  */
-static bool withdraw_gift(struct abti_gift *gift)
+static bool withdraw_handoff(struct abti_handoff *handoff)
 {
-    uint32_t offered = ABTI_GIFT_OFFERED;
+    uint32_t offered = ABTI_HANDOFF_OFFERED;
     uint64_t offered_ns = abti_clock_mono_ns();
-    while (abti_load_relaxed(&gift->state) == ABTI_GIFT_OFFERED && abti_clock_mono_ns() - offered_ns < PATIENCE_NS)
+    while (abti_load_relaxed(&handoff->state) == ABTI_HANDOFF_OFFERED &&
+           abti_clock_mono_ns() - offered_ns < PATIENCE_NS)
         abti_cpu_relax();
-    /* relaxed: the unit and the gift are the caller's own then, or DONE orders what follows */
-    return abti_cas_relaxed(&gift->state, &offered, ABTI_GIFT_WITHDRAWN);
+    /* relaxed: the unit and the hand-off are the caller's own then, or DONE orders what follows */
+    return abti_cas_relaxed(&handoff->state, &offered, ABTI_HANDOFF_WITHDRAWN);
 }
 
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    struct abti_gift gift = {.unit = unit, .context = context};
-    uintptr_t none = 0, mine = (uintptr_t)&gift | ABTI_REQUEST_GIFT;
+    struct abti_handoff handoff = {.unit = unit, .context = context};
+    uintptr_t none = 0, mine = (uintptr_t)&handoff | ABTI_REQUEST_HANDOFF;
     struct abti_bias_user *owner = abti_load_relaxed(&pool->lock.owner); /* relaxed: a hint */
     if (!owner || (es && owner == es->bias) || !abti_pool_may_ask(pool) || abti_pool_has_parked(pool))
         return false;
-    /* release: publishes the gift and the unit to the compare-and-swap in abti_pool_answer_locked */
+    /* release: publishes the hand-off and the unit to the compare-and-swap in abti_pool_answer_locked */
     if (!abti_cas_acq_rel(&pool->request, &none, mine))
         return false;
-    bool is_mine = withdraw_gift(&gift);
-    /* release and acquire: of no use; the gift is the caller's own, or DONE orders what follows */
+    bool is_mine = withdraw_handoff(&handoff);
+    /* release and acquire: of no use; the hand-off is the caller's own, or DONE orders what follows */
     if (is_mine && abti_cas_acq_rel(&pool->request, &mine, 0))
         return false;
-    /* acquire: pairs with the release in accept_gift, which looks at the gift no more */
-    abti_spin_until(abti_load_acquire(&gift.state) == ABTI_GIFT_DONE);
+    /* acquire: pairs with the release in accept_handoff, which looks at the hand-off no more */
+    abti_spin_until(abti_load_acquire(&handoff.state) == ABTI_HANDOFF_DONE);
     return !is_mine;
 }

@@ -18,19 +18,19 @@
  * Likewise a thread that wakes a unit of such a pool offers it first, and the stream that next holds the lock pushes
  * it:
  *
- *   pool->request   NULL -> a gift         by its giver
- *                   a gift -> NULL         by its giver, which has withdrawn it, or by the holder
- *   gift->state     OFFERED -> ACCEPTED    by the holder that has taken it off the pool
+ *   pool->request   NULL -> a hand-off         by its giver
+ *                   a hand-off -> NULL         by its giver, which has withdrawn it, or by the holder
+ *   handoff->state     OFFERED -> ACCEPTED    by the holder that has taken it off the pool
  *                   OFFERED -> WITHDRAWN   by its giver, after a while
  *                   ACCEPTED -> DONE       by the same holder, when it has pushed the unit
  *                   WITHDRAWN -> DONE      by the holder that has taken it off the pool meanwhile: the unit is its
  *                                          giver's
  *
- * The pool may be freed as soon as its last unit has ended. So a giver looks at its gift alone until it has withdrawn
- * that: the unit is blocked then, and the pool is there. It leaves its frame when it has taken the gift off the pool
- * itself, or sees DONE.
+ * The pool may be freed as soon as its last unit has ended. So a giver looks at its hand-off alone until it has
+ * withdrawn that: the unit is blocked then, and the pool is there. It leaves its frame when it has taken the hand-off
+ * off the pool itself, or sees DONE.
  *
- * A pool has one request or gift at a time. Bit 0 of the word says which.
+ * A pool has one request or hand-off at a time. Bit 0 of the word says which.
  */
 #ifndef ABTI_POOL_REQUEST_H
 #define ABTI_POOL_REQUEST_H
@@ -46,15 +46,15 @@ struct abti_steal_request {
     unsigned more;
 };
 
-struct abti_gift {
+struct abti_handoff {
     abti_unit *unit;
     ABT_pool_context context; /* the context of its push */
     _Atomic(uint32_t) state;  /* see above */
 };
 
-enum { ABTI_GIFT_OFFERED, ABTI_GIFT_ACCEPTED, ABTI_GIFT_WITHDRAWN, ABTI_GIFT_DONE };
+enum { ABTI_HANDOFF_OFFERED, ABTI_HANDOFF_ACCEPTED, ABTI_HANDOFF_WITHDRAWN, ABTI_HANDOFF_DONE };
 
-enum { ABTI_REQUEST_GIFT = 1 };
+enum { ABTI_REQUEST_HANDOFF = 1 };
 
 /*
  * Hands out a unit if somebody asks for one and another one is left, or pushes one that is offered. The caller holds

@@ -10,14 +10,14 @@
 #include "rt/rt.h"
 
 /*
- * One ES looks on behalf of all: the first one that finds no stack. Nothing changes as long as its pools are as full as
+ * One ES polls on behalf of all: the first one that finds no stack. Nothing changes as long as its pools are as full as
  * before. Since ESs take units out of them and put them back all the time, the largest number in a period counts.
  */
 enum { PERIOD_MS = 250, PATIENCE_MS = 2000, GONE_MS = 1000 };
 
 static struct {
     struct abti_spin lock; /* guards the rest */
-    const abti_es *es;     /* the ES that looks; it is only compared */
+    const abti_es *es;     /* the ES that polls; it is only compared */
     uint64_t seen_ms;      /* when that ES has last found no stack */
     uint64_t period_ms;    /* when the period began */
     uint64_t since_ms;     /* nothing has changed since then */

@@ -192,7 +192,7 @@ void abti_stolen_fini(abti_pool *pool)
 
 /* --- Taking back --- */
 
-/* Whether nobody has taken a unit of the box, which is locked, for long. A first look only takes the time. */
+/* Whether nobody has taken a unit of the box, which is locked, for long. A first poll only takes the time. */
 static bool stands_still(struct abti_stolen *box, uint64_t now_ns)
 {
     if (box->seen_ns > 0 && box->seen == box->takes)

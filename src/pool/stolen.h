@@ -16,8 +16,8 @@
  * Where a thread sees a bit, the units may be gone when it comes.
  *
  * A stream whose pool never gets empty, since its ULTs yield, would not see the boxes, and a thief may be in a long
- * unit while its box is full. So a stream looks at the boxes of its pool when it looks at events, and takes back what
- * has been there since a look long before (abti_stolen_recall).
+ * unit while its box is full. So a stream looks at the boxes of its pool when it checks events, and takes back what
+ * has been there since a poll long before (abti_stolen_recall).
  */
 #ifndef ABTI_POOL_STOLEN_H
 #define ABTI_POOL_STOLEN_H

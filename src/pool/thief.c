@@ -61,12 +61,12 @@ int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num)
  * Tells the policy that the thief has got `unit`, or NULL, from a pool that another ES is busy with, or not. A ULT that
  * has started tells nothing of the units there: it may be the one that makes them, which else would end the truce.
  */
-static void tell_booty(struct abti_robber *robber, abti_pool *pool, abti_unit *unit, bool busy)
+static void tell_steal(struct abti_robber *robber, abti_pool *pool, abti_unit *unit, bool busy)
 {
     if (!unit || abti_unit_has_started(unit))
         return;
     robber->truce = &pool->truce;
-    abti_thief_learn_booty(&robber->thief, abti_clock_mono_ns(), busy);
+    abti_thief_learn_steal(&robber->thief, abti_clock_mono_ns(), busy);
 }
 
 /* Fetches a unit that the thief has taken out of a pool, and returns it. NULL: there is none. */
@@ -95,7 +95,7 @@ static abti_unit *steal_from_ring(struct abti_robber *robber, abti_pool *pool, s
     }
     if (!unit)
         unit = abti_randws_steal(pool, box, more);
-    tell_booty(robber, pool, unit, busy);
+    tell_steal(robber, pool, unit, busy);
     return unit;
 }
 

@@ -35,7 +35,7 @@ ABTI_INLINE abti_unit *abti_steal_left(struct abti_robber *robber)
 bool abti_pool_is_spared_slow(abti_pool *pool);
 
 /*
- * Whether thieves leave the pool alone for now. They do not even look at it, since each look would cost its stream a
+ * Whether thieves leave the pool alone for now. They do not even look at it, since each poll would cost its stream a
  * cache miss.
  */
 ABTI_INLINE bool abti_pool_is_spared(abti_pool *pool)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/thief_policy.h"
 
-void abti_thief_learn_booty(struct abti_thief *thief, uint64_t now_ns, bool was_busy)
+void abti_thief_learn_steal(struct abti_thief *thief, uint64_t now_ns, bool was_busy)
 {
     thief->got_ns = now_ns;
     thief->was_busy = was_busy;

@@ -2,10 +2,10 @@
 /*
  * Whether a thief may steal: what streams learn of the units that they take from the pools of others, and how they
  * spare the others when what they steal is not worth what it costs both. All thieves of a pool have one truce with it:
- * what one has learnt the others need not learn, at the expense of who is busy with the pool. While units are small one
- * thief at a time tries whether they still are. The policy has no clock and looks at no pool: pool/thief.c steals,
- * tells it what has happened and when, and asks it. So does stream/source_ask.c, for what a stream is given by its
- * sources, with which it has a truce of its own.
+ * what one has learnt the others need not learn, at the expense of the ES that is busy with the pool. While units are
+ * small one thief at a time tries whether they still are. The policy has no clock and looks at no pool: pool/thief.c
+ * steals, tells it what has happened and when, and asks it. So does stream/source_ask.c, for what a stream is given by
+ * its sources, with which it has a truce of its own.
  */
 #ifndef ABTI_POOL_THIEF_POLICY_H
 #define ABTI_POOL_THIEF_POLICY_H
@@ -51,7 +51,7 @@ ABTI_INLINE bool abti_thief_needs_time(const struct abti_thief *thief, const str
  * Tells that the thief has got a unit at `now_ns`, from a pool that another ES is busy with, or not: there it may help
  * as often as it likes.
  */
-void abti_thief_learn_booty(struct abti_thief *thief, uint64_t now_ns, bool was_busy);
+void abti_thief_learn_steal(struct abti_thief *thief, uint64_t now_ns, bool was_busy);
 
 /* Tells that it goes on with one of the units that it has taken beside the first. */
 ABTI_INLINE void abti_thief_learn_more(struct abti_thief *thief)
@@ -60,12 +60,12 @@ ABTI_INLINE void abti_thief_learn_more(struct abti_thief *thief)
 }
 
 /*
- * Tells that it is about to steal again: what was stolen, if anything, has been run. The truce is with whom that was
- * stolen from.
+ * Tells that it is about to steal again: what was stolen, if anything, has been run. The truce is that of the pool
+ * that it was stolen from.
  */
 void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce, uint64_t now_ns);
 
-/* Whether thieves are to leave those alone with whom they have the truce. */
+/* Whether thieves are to leave the pool alone. */
 ABTI_INLINE bool abti_truce_holds(const struct abti_truce *truce, uint64_t now_ns)
 {
     return now_ns < atomic_load_explicit(&truce->until_ns, memory_order_relaxed);

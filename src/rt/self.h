@@ -20,7 +20,7 @@ enum {
     ABTI_ES_REQ_JOIN = 1,
     ABTI_ES_REQ_CANCEL = 2,
     ABTI_ES_REQ_HALT = 4,
-    ABTI_ES_REQ_LOOK = 8,     /* the ES does not sleep before it has looked at everything again */
+    ABTI_ES_REQ_CHECK = 8,    /* the ES does not sleep before it has looked at everything again */
     ABTI_ES_REQ_POLL = 16,    /* not a request: there are drivers to be called */
     ABTI_ES_REQ_STACKS = 32,  /* others want its free stacks */
     ABTI_ES_REQ_TELL = 64,    /* somebody listens to events from now on, or nobody does */
@@ -58,7 +58,7 @@ ABTI_INLINE bool abti_is_any_in_hand(const struct abti_in_hand *in_hand)
 struct abti_es_cxx {
     struct abti_cxx_globals *globals; /* of the native thread. NULL: no C++ runtime is known */
     uint64_t libraries;               /* how many had been loaded when a C++ runtime was looked for last */
-    bool counts_libraries;            /* it looks at its events whether there are more */
+    bool counts_libraries;            /* it checks its events whether there are more */
 };
 
 /* stream/main.c: the next main scheduler. */
@@ -97,9 +97,9 @@ struct ABT_xstream_opaque {
                                  belongs to nobody, so that the quick paths need not ask twice */
     abti_sched *dsched;       /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
                                  goes to the parent */
-    abti_unit *handoff;       /* a unit that a child has picked, for the parent to run */
+    abti_unit *picked;        /* a unit that a child has picked, for the parent to run */
     struct abti_in_hand slow; /* one is not 0: switches take the slow form, see unit/exceptions.h */
-    int32_t budget;           /* how many units may run before the scheduler looks at events */
+    int32_t budget;           /* how many units may run before the scheduler checks events */
     bool woken;               /* the ES was woken and has run nothing since, see abti_es_pass_wake */
     _Atomic(bool) observed;   /* it reports events, see run/observe.h. Others read it under rt.lock */
     bool sleepy;              /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
@@ -133,17 +133,17 @@ struct ABT_xstream_opaque {
 
     struct abti_es_replace replace;
 
-    int rank;                       /* rt.lock; the ES itself reads it without */
-    abti_es *prev, *next;           /* rt.lock */
-    uint32_t halted;                /* rt.lock: the round of stream/halt in which it has halted last */
-    struct abti_known known;        /* of the native thread */
-    _Atomic(const void *) looks_at; /* the native thread stores it, see sync/looks.h. NULL: nothing */
-    pthread_t thread;               /* creator; valid for secondary ESs */
-    struct abti_own_thread own;     /* the same thread */
+    int rank;                      /* rt.lock; the ES itself reads it without */
+    abti_es *prev, *next;          /* rt.lock */
+    uint32_t halted;               /* rt.lock: the round of stream/halt in which it has halted last */
+    struct abti_known known;       /* of the native thread */
+    _Atomic(const void *) hazard;  /* the native thread stores it, see sync/hazard.h. NULL: nothing */
+    pthread_t thread;              /* creator; valid for secondary ESs */
+    struct abti_listed_thread own; /* the same thread */
 
     struct abti_idle *idle;  /* see idle/idle.h. Constant */
     uint64_t asked_ns;       /* private: when the ES last asked others for their free stacks */
-    uint32_t random;         /* private: state of abti_direct_look's choice */
+    uint32_t random;         /* private: state of abti_direct_check's choice */
     ABTX_switch_link *hooks; /* private: of `cur`, see unit/saved.h; NULL: none */
     struct abti_es_deque deque;
     struct abti_es_carried carried;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The event budget of an ES: how many units may run before a look at events is due. Each unit that begins or goes on
- * takes one from it. When none is left, the ES looks at events, or sees that there is nothing to look at
+ * The event budget of an ES: how many units may run before an event check is due. Each unit that begins or goes on
+ * takes one from it. When none is left, the ES checks events, or sees that there is nothing to look at
  * (abti_renew_budget in run/sched.h), and the budget is filled again. It belongs to the ES's native thread alone.
- * Below 0 a look is due; failed attempts to take from it leave it there, after each of which it is filled soon.
+ * Below 0 a check is due; failed attempts to take from it leave it there, after each of which it is filled soon.
  */
 #ifndef ABTI_RUN_BUDGET_H
 #define ABTI_RUN_BUDGET_H
@@ -19,14 +19,14 @@ ABTI_INLINE void abti_budget_fill(abti_es *es, uint32_t event_freq)
     es->budget = (int32_t)event_freq - 1;
 }
 
-/* Makes a look due at once. */
+/* Makes a check due at once. */
 ABTI_INLINE void abti_budget_exhaust(abti_es *es)
 {
     es->budget = -1;
 }
 
 /*
- * Takes one unit from the budget, which may run. False: it was the last one, or there was none, and a look is due
+ * Takes one unit from the budget, which may run. False: it was the last one, or there was none, and a check is due
  * first.
  */
 ABTI_INLINE bool abti_budget_take(abti_es *es)
@@ -54,7 +54,7 @@ ABTI_INLINE void abti_budget_count_left(abti_es *es)
         es->budget--;
 }
 
-/* Makes the next look due earlier by `units`, but not at once. */
+/* Makes the next check due earlier by `units`, but not at once. */
 ABTI_INLINE void abti_budget_shorten(abti_es *es, uint32_t units)
 {
     abti_assert(es->budget >= 0 && units <= INT32_MAX);
@@ -62,7 +62,7 @@ ABTI_INLINE void abti_budget_shorten(abti_es *es, uint32_t units)
         es->budget -= (int32_t)units;
 }
 
-/* Whether a look is due. */
+/* Whether a check is due. */
 ABTI_INLINE bool abti_budget_is_exhausted(const abti_es *es)
 {
     return es->budget < 0;

@@ -22,7 +22,7 @@ void abti_discard(abti_es *es, abti_unit *unit)
 
 /*
  * Serves the requests of a popped unit. False when it is not to run now, or has run. relaxed: a request takes effect at
- * the next look, and the functions that serve it acquire it.
+ * the next poll, and the functions that serve it acquire it.
  */
 static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
@@ -54,13 +54,13 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 /*
  * Puts a unit for whose stack there is no memory back to its pool, as if it had yielded. A predefined scheduler then
  * takes a unit from each of its pools in turn, whatever its order of choice: a unit that it always chooses first would
- * keep the units from running that have stacks to give back. When a look at events is due, the other ESs are first
+ * keep the units from running that have stacks to give back. When an event check is due, the other ESs are first
  * asked for the free stacks they have, and the processor is given to others in the system, which may free memory. When
  * that has failed for long, abti_shortage_note tells it.
  */
 static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
-    abti_assert(!es->handoff && !abti_unit_has_started(unit));
+    abti_assert(!es->picked && !abti_unit_has_started(unit));
     abti_pool *pool = unit->pool;
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     abti_sched *sched = abti_sched_in(parent);
@@ -72,8 +72,8 @@ static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *uni
             abti_backoff(ABTI_BACKOFF_LONGEST);
         return;
     }
-    for (int i = 0; i < sched->num_pools && !es->handoff; i++)
-        es->handoff = abti_pool_pop(sched->pools[sched->turn++ % (unsigned)sched->num_pools], 0);
+    for (int i = 0; i < sched->num_pools && !es->picked; i++)
+        es->picked = abti_pool_pop(sched->pools[sched->turn++ % (unsigned)sched->num_pools], 0);
 }
 
 static void run_child_tasklet(abti_es *es, abti_unit *parent, abti_unit *unit)
@@ -117,12 +117,12 @@ abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     struct abti_dispatch_scope scope;
     abti_dispatch_enter(&scope, es, dsched);
     do {
-        es->handoff = NULL;
+        es->picked = NULL;
         abti_budget_count_left(es);
         run_one(es, self, unit, dsched);
-        unit = es->handoff;
+        unit = es->picked;
     } while (unit && !(dsched && abti_unit_is_fresh_tasklet(unit)));
-    es->handoff = NULL;
+    es->picked = NULL;
     es->cur = self;
     abti_dispatch_leave(&scope);
     return unit;
@@ -154,8 +154,8 @@ static ABTI_HOT int child_then(void *arg_scope)
     abti_es *es = scope->es;
     abti_assert(es->cur == es->parent);
     abti_parent_leave(scope);
-    if (ABTI_UNLIKELY(es->handoff != NULL))
-        (void)abti_run_child(es, es->handoff, NULL);
+    if (ABTI_UNLIKELY(es->picked != NULL))
+        (void)abti_run_child(es, es->picked, NULL);
     return ABT_SUCCESS;
 }
 
@@ -168,14 +168,14 @@ static int dispatcher_then(void *arg_scope)
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
     abti_parent_leave(scope);
-    if (ABTI_UNLIKELY(es->handoff && !abti_unit_is_fresh_tasklet(es->handoff)))
-        es->handoff = abti_run_child(es, es->handoff, dsched);
+    if (ABTI_UNLIKELY(es->picked && !abti_unit_is_fresh_tasklet(es->picked)))
+        es->picked = abti_run_child(es, es->picked, dsched);
     return ABT_SUCCESS;
 }
 
 int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 {
-    abti_assert(es == abti_es_self && !es->dsched && dsched && !es->handoff);
+    abti_assert(es == abti_es_self && !es->dsched && dsched && !es->picked);
     if (abti_switch_is_slow(es))
         return ABT_ERR_OTHER;
     bool starts = !abti_is_resumable(unit);
@@ -189,15 +189,15 @@ int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 /* Also for a scheduler that has exceptions in hand. */
 static ABTI_NOINLINE int run_child_last_slow(abti_es *es, abti_unit *unit)
 {
-    struct abti_saved kept = abti_saved_lay_by(es);
+    struct abti_saved saved = abti_saved_lay_by(es);
     (void)abti_run_child(es, unit, NULL);
-    abti_saved_pick_up(&kept);
+    abti_saved_pick_up(&saved);
     return ABT_SUCCESS;
 }
 
 ABTI_HOT int abti_run_child_last(abti_es *es, abti_unit *unit)
 {
-    abti_assert(es == abti_es_self && !abti_unit_is_tasklet(es->cur) && !es->handoff);
+    abti_assert(es == abti_es_self && !abti_unit_is_tasklet(es->cur) && !es->picked);
     if (es->dsched || abti_switch_is_slow(es))
         return run_child_last_slow(es, unit);
     if (ABTI_LIKELY(abti_is_resumable(unit)))

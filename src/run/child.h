@@ -22,7 +22,7 @@ int abti_run_child_last(abti_es *es, abti_unit *unit);
 
 /*
  * Does the same as abti_run_child for a scheduler's loop whose children may dispatch directly, and in the same way as
- * abti_run_child_last. The tasklet that is handed off, or NULL, is in es->handoff, for the caller to take.
+ * abti_run_child_last. The tasklet that is handed off, or NULL, is in es->picked, for the caller to take.
  * ABT_ERR_OTHER: the unit needs abti_run_child, and nothing has been done.
  */
 int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);

@@ -101,7 +101,7 @@ ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after
             end_restart(next);
         jump_after(next, after, arg);
     }
-    es->handoff = next;
+    es->picked = next;
     es->cur = es->parent;
     jump_after(es->parent, after, arg);
 }

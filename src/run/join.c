@@ -42,7 +42,7 @@ static void join_natively(abti_unit *self, abti_unit *unit)
         abti_joining_note(self, unit, true);
     if (join_register(unit, &sleeper, ABTI_JOIN_EXTERNAL)) {
         /*
-         * The ending unit's thread stores DONE before it wakes. So no look at the unit is needed, which may be freed by
+         * The ending unit's thread stores DONE before it wakes. So no read of the unit is needed, which may be freed by
          * now.
          */
         (void)abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER);
@@ -118,9 +118,9 @@ static ABTI_COLD int join_ult_observed(abti_es *es, abti_unit *self, abti_unit *
 ABTI_INLINE int block_for_parent(abti_es *es, abti_unit *self, abti_unit *next)
 {
     abti_unit *parent = es->parent;
-    abti_assert(es->cur == self && parent && !es->handoff && !abti_stack_has_canary(self->stack));
+    abti_assert(es->cur == self && parent && !es->picked && !abti_stack_has_canary(self->stack));
     if (next)
-        es->handoff = next;
+        es->picked = next;
     es->cur = parent;
     return abti_ctx_switch_store(&self->ctx, parent->ctx, ABT_THREAD_STATE_BLOCKED, &self->state);
 }
@@ -167,7 +167,7 @@ static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit
 
 /*
  * Whether the unit may run in place after all: the ULT has another pool than the one in front, or no more units were to
- * run in place before a look at events.
+ * run in place before an event check.
  */
 static bool may_join_in_place(abti_es *es, abti_unit *unit)
 {
@@ -177,7 +177,7 @@ static bool may_join_in_place(abti_es *es, abti_unit *unit)
         return false;
     if (pool == es->fast && abti_pool_in_place_is_exhausted(pool)) {
         abti_pool_in_place_grant(pool, (int32_t)es->dsched->event_freq);
-        abti_budget_exhaust(es); /* abti_may_pick looks at events now; if there is something to do, the scheduler
+        abti_budget_exhaust(es); /* abti_may_pick checks events now; if there is something to do, the scheduler
                                     does it when the ULT has left */
     }
     return abti_may_pick(es);
@@ -198,9 +198,9 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 
 ABTI_NOINLINE int abti_call_in_place_slow(abti_es *es, abti_unit *self, abti_unit *unit)
 {
-    struct abti_saved kept = abti_saved_lay_by(es);
+    struct abti_saved saved = abti_saved_lay_by(es);
     int code = abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
-    abti_saved_pick_up(&kept);
+    abti_saved_pick_up(&saved);
     return code;
 }
 
@@ -259,7 +259,7 @@ static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thre
 }
 
 /*
- * The biased form needs more than the bias: the ES owns the counts of the joiner's pool, no look at events is due, and
+ * The biased form needs more than the bias: the ES owns the counts of the joiner's pool, no event check is due, and
  * nobody asks for a unit.
  */
 ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
@@ -297,15 +297,15 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
     if (!abti_budget_allows(es) && es->dsched)
         abti_renew_budget(es, es->dsched);
     abti_unit *self = es->cur;
-    abti_assert(!es->handoff);
+    abti_assert(!es->picked);
     struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
     if (!abti_row_begin_next(es, &row))
         return 0;
     abti_pool_count_entered_quick(self->pool);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
-    struct abti_saved kept = abti_saved_lay_by(es);
+    struct abti_saved saved = abti_saved_lay_by(es);
     abti_ctx_in_place(&self->ctx, &row, abti_run_row);
-    abti_saved_pick_up(&kept);
+    abti_saved_pick_up(&saved);
     return (size_t)(row.next - handles);
 }
 
@@ -363,7 +363,7 @@ static ABTI_HOT ABTI_NOINLINE int lone_run(abti_es *es, abti_unit *self, abti_un
     abti_unit *parent = es->parent;
     struct abti_dispatch_scope scope;
     abti_assert(abti_unit_is_tasklet(unit) && !abti_unit_is_tasklet(self));
-    abti_assert(es->cur == self && parent && !es->handoff);
+    abti_assert(es->cur == self && parent && !es->picked);
     void *top = (void *)(((uintptr_t)parent->ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
     abti_dispatch_stop(&scope, es);
     abti_set_running(es, unit);

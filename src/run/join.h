@@ -101,7 +101,7 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
         return false;
     if (ABTI_UNLIKELY(!abti_pool_in_place_take(pool))) {
         abti_pool_in_place_give_back(pool);
-        *code = abti_join_slow(es, unit, handle); /* this looks at events first */
+        *code = abti_join_slow(es, unit, handle); /* this checks events first */
         return true;
     }
     if (ABTI_UNLIKELY(!abti_register_unstarted(unit, self, handle, ABTI_JOIN_IN_PLACE))) {

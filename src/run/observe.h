@@ -28,9 +28,9 @@
  * A flag closes the quick paths by a test that they make anyway. What a quick path has left to the end of a unit, such
  * as its being freed for its joiner, is reported at that end.
  *
- * Whether somebody listens is one mode for all (rt.observed). An ES takes it over at its next look at events, the
+ * Whether somebody listens is one mode for all (rt.observed). An ES takes it over at its next event check, the
  * caller's own at once; a new ES when it starts. A caller that begins to listen waits until the running ones have done
- * so, but not for ever: one that does not look at events may keep some of its events to itself until it does.
+ * so, but not for ever: one that does not check events may keep some of its events to itself until it does.
  */
 #ifndef ABTI_RUN_OBSERVE_H
 #define ABTI_RUN_OBSERVE_H

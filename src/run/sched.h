@@ -129,13 +129,13 @@ bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use);
 void abti_sched_stacked_main(void *sched);
 
 /*
- * Whether the scheduler, a main one of a predefined kind, would find nothing to do at a look at events and would not
+ * Whether the scheduler, a main one of a predefined kind, would find nothing to do at an event check and would not
  * have to stop.
  */
 bool abti_es_has_no_events(abti_es *es, abti_sched *sched);
 
 /*
- * Looks at events for a child, when the budget is used up and a look is due. If there is nothing to do, the child has a
+ * Checks events for a child, when the budget is used up and a check is due. If there is nothing to do, the child has a
  * new budget without the way to its parent and back.
  */
 ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)

@@ -33,9 +33,9 @@ ABTI_NO_SANITIZE void abti_depart_observed(abti_unit *to, bool starts)
 int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg, bool starts)
 {
     abti_assert(es == abti_es_self && self != to && (!starts || to->stack));
-    struct abti_saved kept = abti_saved_lay_by(es);
+    struct abti_saved saved = abti_saved_lay_by(es);
     int code = switch_observed(self, to, after, arg, starts);
-    abti_saved_pick_up(&kept);
+    abti_saved_pick_up(&saved);
     return code;
 }
 

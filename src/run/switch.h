@@ -4,7 +4,7 @@
  *
  * A unit runs as the child of a parent ULT, a scheduler. When the parent's scheduler is predefined, a child that
  * yields, blocks or ends picks the next unit itself and switches straight to it (direct dispatch). The parent sees
- * control again when there is nothing to pick, when an event check has something to do, or with a unit in `handoff`
+ * control again when there is nothing to pick, when an event check has something to do, or with a unit in `picked`
  * that must run from the parent's own stack: a tasklet, a unit with a pending request, or a unit that finds no memory
  * for a stack.
  */
@@ -128,7 +128,7 @@ ABTI_INLINE int abti_leave(abti_es *es, abti_unit *self, abti_unit *next, void (
             return abti_start(es, self, next, after, arg);
         }
     }
-    es->handoff = next;
+    es->picked = next;
     es->cur = es->parent;
     return abti_switch(es, self, es->parent, after, arg);
 }

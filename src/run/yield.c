@@ -22,7 +22,7 @@ static void after_yield_loop(void *arg)
 }
 
 /*
- * Serves requests, or lets the scheduler look at events. relaxed: abti_migrate_serve looks at the request again, and
+ * Serves requests, or lets the scheduler check events. relaxed: abti_migrate_serve looks at the request again, and
  * queries may see the state late.
  */
 static ABTI_COLD int yield_to_parent_slow(abti_es *es, abti_unit *self, ABT_pool_context context)

@@ -58,7 +58,7 @@ static void hand_over(abti_es *es, struct abti_carrier *to)
 {
     abti_unit *self = es->cur;
     struct abti_carrier *from = es->carried.crew->now;
-    abti_assert(!es->handoff && !from->unit);
+    abti_assert(!es->picked && !from->unit);
     if (es->is_entered && from == &es->carried.crew->own)
         abti_native_measure(&es->native); /* before another thread runs its main scheduler for the first time */
     from->unit = self;
@@ -154,7 +154,7 @@ void abti_blocking_remove_hooks(ABTX_switch_link *link)
 static struct abti_carrier *take_returning(abti_es *es)
 {
     struct abti_crew *crew = es->carried.crew;
-    /* seq_cst: pairs with abti_es_notify; the look at the list comes after this */
+    /* seq_cst: pairs with abti_es_notify; the read of the list comes after this */
     atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_RETURN);
     abti_spin_lock(&crew->lock);
     struct abti_carrier *first = crew->returning;
@@ -186,8 +186,8 @@ static void run_returned(abti_es *es, struct abti_carrier *c)
     abti_dispatch_leave(&scope);
     if (!is_served)
         abti_pool_count_left(es, pool);
-    if (es->handoff)
-        (void)abti_run_child(es, es->handoff, NULL);
+    if (es->picked)
+        (void)abti_run_child(es, es->picked, NULL);
 }
 
 void abti_blocking_serve(abti_es *es)

@@ -3,7 +3,7 @@
  * Blocking regions: a ULT keeps the native thread of its stream for itself, to block it in foreign code, and hands the
  * stream over to a spare one (stream/carrier.h) meanwhile. In the region the ULT runs on its own stack and on its
  * native thread as an external thread does, and counts as blocked. When it has done, it asks for the stream and waits
- * on its native thread, until a scheduler of the stream looks at events and gives it the stream as it would to a child.
+ * on its native thread, until a scheduler of the stream checks events and gives it the stream as it would to a child.
  *
  * A stream that is carried by another thread than its own goes back to it as soon as that is free. Thus
  *
@@ -30,7 +30,7 @@ int abti_blocking_end(void) ABTI_MUST_CHECK;
 /* Removes switch hooks of the unit that is in a region on the calling thread, which has them. */
 void abti_blocking_remove_hooks(ABTX_switch_link *link);
 
-/* Runs the units that want to come back from a region. The caller is the stream, at a look at events. */
+/* Runs the units that want to come back from a region. The caller is the stream, at an event check. */
 void abti_blocking_serve(abti_es *es);
 
 /* The unit that is in a region on the calling thread, and in *es its stream; NULL: none. Also for signal handlers. */
@@ -38,7 +38,7 @@ abti_unit *abti_blocking_unit(abti_es **es);
 
 /*
  * Sleeps, as a main scheduler that has nothing else to do, until a unit wants to come back, something is asked of the
- * stream or a timer is due: the caller looks at events then. False: no unit is in a region.
+ * stream or a timer is due: the caller checks events then. False: no unit is in a region.
  */
 bool abti_blocking_sleep(abti_es *es);
 

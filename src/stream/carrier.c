@@ -133,9 +133,9 @@ void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to)
         crew->now->next = crew->spares;
         crew->spares = crew->now;
     }
-    struct abti_saved kept = abti_saved_lay_by(es);
+    struct abti_saved saved = abti_saved_lay_by(es);
     switch_to(self, &crew->now->idle, give_after, &carriers);
-    abti_saved_pick_up(&kept);
+    abti_saved_pick_up(&saved);
 }
 
 /* --- The stream's own thread --- */

@@ -24,12 +24,12 @@ struct abti_carrier {
     abti_es *es;            /* constant */
     _Atomic(uint32_t) turn; /* futex word: see above */
     abti_unit idle;         /* its context and its stack are those where the thread waits for its turn; it is no unit */
-    struct abti_stack stack;    /* describes a spare thread's own stack */
-    pthread_t thread;           /* of a spare one. Constant */
-    void *fault_stack;          /* of a spare one, as in an ES. Constant */
-    uint32_t bindings;          /* the thread's: es->carried.bindings, as it was when a spare one was bound last */
-    struct abti_known known;    /* of the thread while it carries nothing */
-    struct abti_own_thread own; /* a spare one */
+    struct abti_stack stack;       /* describes a spare thread's own stack */
+    pthread_t thread;              /* of a spare one. Constant */
+    void *fault_stack;             /* of a spare one, as in an ES. Constant */
+    uint32_t bindings;             /* the thread's: es->carried.bindings, as it was when a spare one was bound last */
+    struct abti_known known;       /* of the thread while it carries nothing */
+    struct abti_listed_thread own; /* a spare one */
 
     abti_unit *unit;           /* the stream's: has the thread for itself; NULL: none has */
     ABTX_switch_link *hooks;   /* of that unit */
@@ -64,7 +64,7 @@ void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to);
 
 /*
  * The stream's own native thread has been bound to other CPUs, by any thread, and the spare ones are to follow: the one
- * that carries the stream when that looks at events next, the others before they carry it.
+ * that carries the stream when that checks events next, the others before they carry it.
  */
 void abti_carriers_rebind(abti_es *es);
 

@@ -29,7 +29,7 @@ static void sleep_in_dock(abti_es *es, const _Atomic(uint32_t) *word, uint32_t v
     abti_idle_prepare(es);
     abti_wordq_enter(&docked, word, &es->sleeper);
     /* seq_cst: pairs with abti_es_notify */
-    if (abti_word_is_changed(word, value) || atomic_load(&es->requests) & ABTI_ES_REQ_LOOK)
+    if (abti_word_is_changed(word, value) || atomic_load(&es->requests) & ABTI_ES_REQ_CHECK)
         (void)abti_idle_cancel(es);
     else
         (void)abti_idle_sleep(es, abti_idle_poll_limit(es, ABTI_CLOCK_NEVER));
@@ -40,7 +40,7 @@ static void sleep_in_dock(abti_es *es, const _Atomic(uint32_t) *word, uint32_t v
 static void dock_sleep(abti_es *es, const _Atomic(uint32_t) *word, uint32_t value)
 {
     abti_assert(es == abti_es_self && dock_is_wanted(es));
-    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK); /* seq_cst: pairs with abti_es_notify */
+    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_CHECK); /* seq_cst: pairs with abti_es_notify */
     abti_idle_poll(es);
     abti_idle_tell_sleep(es);
     if (!es->idle->busy)

@@ -201,7 +201,7 @@ void abti_es_finish(abti_es *es)
      * Nothing has run here but the caller, and nothing is to, nor is a driver to be ended: then there is nothing to
      * wait for. Timers of others may have come, which go to others again.
      */
-    bool is_fresh = !es->has_begun && !es->handoff && !abti_sched_has_work(sched) && !abti_drivers_have_begun(es);
+    bool is_fresh = !es->has_begun && !es->picked && !abti_sched_has_work(sched) && !abti_drivers_have_begun(es);
     if (!is_fresh || !abti_timers_leave(es, true)) {
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
         abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, es->main_unit);

@@ -49,14 +49,14 @@ static void recall_stolen(abti_sched *sched)
 }
 
 /* Does all that runs no other unit. */
-static void look_at_events(abti_es *es, abti_sched *sched)
+static void serve_events(abti_es *es, abti_sched *sched)
 {
     abti_assert(es && es == abti_es_self && sched);
     if (sched->has_private)
         collect_inboxes(es, sched);
     if (sched->has_ring)
         recall_stolen(sched);
-    abti_timers_look(es);
+    abti_timers_poll(es);
     abti_lookouts_look(sched);
     if (ABTI_UNLIKELY(es->cxx.counts_libraries))
         abti_exceptions_look(es);
@@ -76,15 +76,15 @@ static void look_at_events(abti_es *es, abti_sched *sched)
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
     if (requests & ABTI_ES_REQ_CANCEL)
         abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
-    if (requests & ABTI_ES_REQ_LOOK) /* seq_cst: pairs with abti_es_request; all looks come after this */
-        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK);
+    if (requests & ABTI_ES_REQ_CHECK) /* seq_cst: pairs with abti_es_request; all polls come after this */
+        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_CHECK);
     if (requests & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
 }
 
 void abti_es_check_events(abti_es *es, abti_sched *sched)
 {
-    look_at_events(es, sched);
+    serve_events(es, sched);
     /* seq_cst: pairs with abti_es_notify */
     if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_RETURN))
         abti_blocking_serve(es);
@@ -93,10 +93,10 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
 /*
  * The unit that it is about to switch to is in no pool, and the caller goes back to its pool only by that switch: so
  * nothing may switch here. All that is called is the library's own, and callbacks of drivers, which must
- * not wait. The number of switches between two looks varies at random. Else it could be a directed switch each time
+ * not wait. The number of switches between two polls varies at random. Else it could be a directed switch each time
  * that finds the budget used up, and never a yield, by which the scheduler gets its turn.
  */
-void abti_direct_look(abti_es *es)
+void abti_direct_check(abti_es *es)
 {
     abti_sched *sched = abti_sched_in(es->parent);
     abti_assert(es == abti_es_self && !abti_unit_is_tasklet(es->cur));
@@ -105,7 +105,7 @@ void abti_direct_look(abti_es *es)
     abti_budget_fill(es, sched->event_freq);
     es->random = es->random * 1664525 + 1013904223; /* a linear congruential generator, whose high bits are good */
     abti_budget_shorten(es, es->random >> 29);
-    look_at_events(es, sched);
+    serve_events(es, sched);
 }
 
 /*

@@ -14,7 +14,7 @@
 void abti_es_request(abti_es *es, unsigned requests);
 
 /*
- * Looks at events: collects woken units, fires timers, does what is asked of the ES, tells the scheduler what is asked
+ * Checks events: collects woken units, fires timers, does what is asked of the ES, tells the scheduler what is asked
  * of that, and calls drivers. The ES itself calls it, for the scheduler that it runs.
  */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
@@ -24,13 +24,13 @@ void abti_es_check_events(abti_es *es, abti_sched *sched);
  * that has to run another unit is done: units that return from blocking regions wait for their scheduler, as all others
  * do.
  */
-void abti_direct_look(abti_es *es) ABTI_COLD;
+void abti_direct_check(abti_es *es) ABTI_COLD;
 
-/* Counts such a switch. A look at events that is due is made at once. */
+/* Counts such a switch. An event check that is due is made at once. */
 ABTI_INLINE void abti_direct_count(abti_es *es)
 {
     if (ABTI_UNLIKELY(!abti_budget_take(es)))
-        abti_direct_look(es);
+        abti_direct_check(es);
 }
 
 /*

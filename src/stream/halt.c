@@ -41,7 +41,7 @@ static struct {
 
 static void halt_tell(abti_es *es)
 {
-    /* seq_cst, before the look at the sleeper: see abti_es_park */
+    /* seq_cst, before the read of the sleeper: see abti_es_park */
     atomic_fetch_or(&es->requests, ABTI_ES_REQ_HALT);
     abti_es_wake(es);
 }
@@ -180,8 +180,8 @@ static bool enter_round(abti_es *es)
 
 void abti_halt_arrive(abti_es *es)
 {
-    enum { LOOK_NS = 1000000 }; /* streams that come, end or are revived meanwhile are looked for */
-    /* seq_cst, before the look at the phase: a request posted after that look is made anew */
+    enum { POLL_NS = 1000000 }; /* streams that come, end or are revived meanwhile are looked for */
+    /* seq_cst, before the read of the phase: a request posted after that read is made anew */
     atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_HALT);
     abti_assert(es == abti_es_self);
     abti_spin_lock(&abti_rt.lock);
@@ -191,7 +191,7 @@ void abti_halt_arrive(abti_es *es)
     }
     uint32_t round = es->halted;
     while (abti_load_relaxed(&halt.round) == round) { /* relaxed, as all below: rt.lock is held */
-        uint64_t now = abti_clock_mono_ns(), until = now + LOOK_NS;
+        uint64_t now = abti_clock_mono_ns(), until = now + POLL_NS;
         if (abti_load_relaxed(&halt.phase) == POSTED && !halt.closing) {
             bool all = all_are_still();
             if (all || now >= halt_deadline()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Halting, for dumps that signal handlers ask for: every running ES stops at its next look at events, one of them does
+ * Halting, for dumps that signal handlers ask for: every running ES stops at its next event check, one of them does
  * something meanwhile, then all go on.
  */
 #ifndef ABTI_STREAM_HALT_H

@@ -92,7 +92,7 @@ bool abti_helper_register(struct abti_helper *helper)
 /* What a helper has in common with the others. */
 static void *helper_main(void *run_)
 {
-    struct abti_own_thread own;
+    struct abti_listed_thread own;
     void *(*run)(void *) = (void *(*)(void *))(uintptr_t)run_;
     abti_own_enter(&own);
     void *value = run(NULL);

@@ -156,7 +156,7 @@ void abti_es_list_leave(abti_es *es)
     list_remove(es);
     abti_assert(abti_load_relaxed(&abti_rt.by_index[es->index]) == es);
     /*
-     * seq_cst: pairs with the load in abti_halt_post; it comes before the look at the posters in
+     * seq_cst: pairs with the load in abti_halt_post; it comes before the read of the posters in
      * abti_halt_wait_for_posters
      */
     abti_store_seq_cst(&abti_rt.by_index[es->index], NULL);

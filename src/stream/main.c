@@ -112,8 +112,8 @@ static void run_main_scheds(abti_es *es)
      * The primary ULT may have handed a unit over when its scheduler had not run yet. seq_cst, below: es->main_sched
      * pairs with its store in abti_es_set_main_sched, es->requests with abti_es_request.
      */
-    if (es->handoff)
-        (void)abti_run_child(es, es->handoff, NULL);
+    if (es->picked)
+        (void)abti_run_child(es, es->picked, NULL);
     for (;;) {
         abti_sched *sched = atomic_load(&es->main_sched);
         abti_budget_fill(es, sched->event_freq);

@@ -13,14 +13,14 @@
 /* --- A stream --- */
 
 /* Sleeps, no longer than until the next timer, poll, or look at what nobody tells the ES about. */
-static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
+static bool sleep_and_poll(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     abti_assert(es == abti_es_self);
     abti_tool_event_own(ABTI_EVENT_PARK, es, es->cur);
-    /* seq_cst, as below: a request is set before the look at the sleeper, see abti_sched_request */
-    bool stop = atomic_load(&sched->requests) != 0, look = stop;
-    for (int i = 0; i < set->num && !look; i++)
-        look = abti_pool_is_user(set->pools[i]);
+    /* seq_cst, as below: a request is set before the read of the sleeper, see abti_sched_request */
+    bool stop = atomic_load(&sched->requests) != 0, poll = stop;
+    for (int i = 0; i < set->num && !poll; i++)
+        poll = abti_pool_is_user(set->pools[i]);
     uint64_t timer_ns = abti_timer_next(es);
     if (timer_ns < deadline_ns)
         deadline_ns = timer_ns;
@@ -28,10 +28,10 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
         deadline_ns = set->parkings[i].until_ns < deadline_ns ? set->parkings[i].until_ns : deadline_ns;
     if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
         deadline_ns = abti_idle_poll_limit(es, deadline_ns);
-    uint64_t limit_ns = look ? abti_relook_next(&es->idle->relook, abti_clock_mono_ns(), stop) : deadline_ns;
+    uint64_t limit_ns = poll ? abti_repoll_next(&es->idle->repoll, abti_clock_mono_ns(), stop) : deadline_ns;
     bool woken = abti_idle_sleep(es, limit_ns < deadline_ns ? limit_ns : deadline_ns);
-    if (look)
-        abti_relook_learn(&es->idle->relook, abti_clock_mono_ns());
+    if (poll)
+        abti_repoll_learn(&es->idle->repoll, abti_clock_mono_ns());
     abti_tool_event_own(ABTI_EVENT_UNPARK, es, es->cur);
     return woken;
 }
@@ -45,7 +45,7 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
     unsigned asked = atomic_load(&es->requests), known = atomic_load(&sched->requests);
     return (asked & ABTI_ES_REQ_JOIN && !(known & ABTI_SCHED_REQ_FINISH)) ||
            (asked & ABTI_ES_REQ_CANCEL && !(known & ABTI_SCHED_REQ_EXIT)) ||
-           asked & (ABTI_ES_REQ_SERVED | ABTI_ES_REQ_LOOK);
+           asked & (ABTI_ES_REQ_SERVED | ABTI_ES_REQ_CHECK);
 }
 
 /* Enters the lists of the pools. False: some pool has a unit. */
@@ -79,7 +79,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     bool all_empty = park_enter(es, set);
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
-        woken = sleep_and_look(es, sched, set, deadline_ns);
+        woken = sleep_and_poll(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);
     park_leave(set, woken);
@@ -114,7 +114,7 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
     struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* there its ES is informed of new timers, too */
     for (bool in_time = true, woken = false;;) {
         if (es)
-            abti_timers_look(es);
+            abti_timers_poll(es);
         abti_unit *unit = abti_pool_pop(pool, context);
         if (unit && woken)
             abti_parking_pass(pool); /* there may be two units: one that it was woken for, one that it has found */

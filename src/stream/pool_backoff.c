@@ -11,15 +11,15 @@ void abti_pool_backoff_learn(struct abti_pool_backoff *backoff, const void *seen
     /* What was seen before may still be there. */
     bool still = seen == before ||
                  (seen && before && (seen == &abti_pool_backoff_several || before == &abti_pool_backoff_several));
-    abti_assert(!before || backoff->looks > 0);
+    abti_assert(!before || backoff->polls > 0);
     if (before && !still)
         backoff->misses++;
-    backoff->looks = still ? backoff->looks + 1 : 1;
+    backoff->polls = still ? backoff->polls + 1 : 1;
     backoff->seen = seen;
 }
 
 bool abti_pool_backoff_may_take(const struct abti_pool_backoff *backoff)
 {
-    return backoff->seen && (backoff->seen == &abti_pool_backoff_mine || backoff->looks >= ABTI_POOL_BACKOFF_LOOKS ||
+    return backoff->seen && (backoff->seen == &abti_pool_backoff_mine || backoff->polls >= ABTI_POOL_BACKOFF_POLLS ||
                              backoff->misses >= ABTI_POOL_BACKOFF_MISSES);
 }

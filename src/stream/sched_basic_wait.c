@@ -23,8 +23,8 @@ static const double WAIT_SECS = 0.1;
 /* Returns how long it may take now: no longer than until the next timer of the ES, or look at those of others. */
 static double wait_secs(abti_es *es, abti_pool *pool)
 {
-    uint64_t next = abti_timer_next(es), look = abti_load_relaxed(&pool->lookout.next_ns); /* relaxed: a racy read */
-    next = look < next ? look : next;
+    uint64_t next = abti_timer_next(es), poll = abti_load_relaxed(&pool->lookout.next_ns); /* relaxed: a racy read */
+    next = poll < next ? poll : next;
     if (next == ABTI_CLOCK_NEVER)
         return WAIT_SECS;
     uint64_t now = abti_clock_mono_ns();

@@ -17,14 +17,14 @@
 #include "stream/source.h"
 #include "wait/cpus.h"
 
-/* How often an idle ES looks at its pools before it sleeps; with drivers, whose looks take many times as long. */
-enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
+/* How often an idle ES polls its pools before it sleeps; with drivers, whose polls take many times as long. */
+enum { IDLE_POLLS = 400, IDLE_POLLS_OF_DRIVERS = 20 };
 
 /*
- * The longest pause of a thief that finds nothing: 2 us. And that number of further looks it makes for each pool, since
+ * The longest pause of a thief that finds nothing: 2 us. And that number of further polls it makes for each pool, since
  * to fall asleep and to wake up it takes the locks of all.
  */
-enum { MAX_GAP = 64, LOOKS_A_POOL = 50 };
+enum { MAX_GAP = 64, POLLS_A_POOL = 50 };
 
 /*
  * What a thief sees, in the words of loop_peek. What it looks at costs those who are busy there a miss of the cache,
@@ -58,7 +58,7 @@ static bool is_thief(const abti_sched *sched)
 
 /*
  * Whether some pool has something, before the thief goes to sleep on all of them: to enter their lists takes their
- * locks. It goes on then as if it had just begun to look. So it does if it has a truce with a pool.
+ * locks. It goes on then as if it had just begun to poll. So it does if it has a truce with a pool.
  */
 static bool thief_sees_work(abti_sched *sched)
 {
@@ -76,17 +76,17 @@ static bool thief_sees_work(abti_sched *sched)
 }
 
 /*
- * How many pauses a stream makes before its next look, after those it has made. A thief's grow, up to one for each
- * pool, so that many thieves that find nothing together look no more often than a few, and never make it
+ * How many pauses a stream makes before its next poll, after those it has made. A thief's grow, up to one for each
+ * pool, so that many thieves that find nothing together poll no more often than a few, and never make it
  * more than an eighth later.
  */
-static unsigned loop_gap(const struct abti_pool_backoff *backoff, const abti_sched *sched, unsigned looks)
+static unsigned loop_gap(const struct abti_pool_backoff *backoff, const abti_sched *sched, unsigned polls)
 {
     unsigned gap = abti_pool_backoff_gap(backoff), most = (unsigned)sched->num_pools;
-    if (!is_thief(sched) || looks / 8 <= gap)
+    if (!is_thief(sched) || polls / 8 <= gap)
         return gap;
     most = most < MAX_GAP ? most : MAX_GAP;
-    return looks / 8 < most ? looks / 8 : gap > most ? gap : most;
+    return polls / 8 < most ? polls / 8 : gap > most ? gap : most;
 }
 
 /* Returns what there is to run, in the words of stream/pool_backoff.h; `mine` is what perhaps nobody else would run. */
@@ -119,7 +119,7 @@ static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_s
 {
     if (es->parent || !abti_runs_at_once(2))
         return true;
-    for (int i = 0; i < ABTI_POOL_BACKOFF_LOOKS; i++) {
+    for (int i = 0; i < ABTI_POOL_BACKOFF_POLLS; i++) {
         abti_pool_backoff_learn(backoff, loop_peek(sched));
         if (abti_pool_backoff_may_take(backoff))
             return true;
@@ -134,21 +134,21 @@ static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_s
  * Idles, since there is nothing to do. A stacked scheduler gives the ES to its parent, and a main scheduler's ES
  * sleeps. True: it has slept and was woken.
  */
-static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
+static bool loop_idle(abti_es *es, abti_sched *sched, unsigned polls, unsigned gap)
 {
     abti_assert(es == abti_es_self && gap > 0);
-    bool polls = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
+    bool has_drivers = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
     bool has_spin = abti_load_relaxed(&es->idle->spin_ns) >= 0; /* the user's setting. relaxed: only time hangs on it */
-    unsigned enough = polls ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
+    unsigned enough = has_drivers ? IDLE_POLLS_OF_DRIVERS : IDLE_POLLS;
     if (is_thief(sched))
-        enough += (unsigned)sched->num_pools * LOOKS_A_POOL;
+        enough += (unsigned)sched->num_pools * POLLS_A_POOL;
     if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
         enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
     if (es->parent) {
         abti_sched_leave_pools(es, sched); /* it may go on on another ES */
         abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_sched_enter_pools(abti_es_self, sched);
-    } else if (has_spin ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
+    } else if (has_spin ? abti_idle_spins_on(es, polls <= 1) : polls < enough) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
     } else if (is_thief(sched) && thief_sees_work(sched)) {
@@ -162,7 +162,7 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned g
 }
 
 /*
- * Returns the next unit to run. NULL: the pools are empty, or a look at events is due that only the scheduler can make.
+ * Returns the next unit to run. NULL: the pools are empty, or an event check is due that only the scheduler can make.
  * The budget of the ES says when one is due.
  */
 ABTI_INLINE abti_unit *loop_next(abti_es *es, abti_sched *sched)
@@ -187,7 +187,7 @@ ABTI_INLINE bool call_tasklet(abti_es *es, abti_unit *unit)
 }
 
 /*
- * Runs a tasklet on an ES that is not observed, and counts it. False when a look at events is due, as it is when the
+ * Runs a tasklet on an ES that is not observed, and counts it. False when an event check is due, as it is when the
  * tasklet itself has made somebody listen.
  */
 ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
@@ -206,7 +206,7 @@ static bool is_drained(abti_pool *pool)
 
 /*
  * Ends a tasklet of a private pool that somebody waits for, or that nobody will. Returns the ULT that goes on at once,
- * since it has waited and nothing is queued in the pool before it, or NULL. `goes_on`: no look at events is due.
+ * since it has waited and nothing is queued in the pool before it, or NULL. `goes_on`: no event check is due.
  */
 static ABTI_NOINLINE abti_unit *end_awaited_tasklet(abti_es *es, abti_pool *pool, abti_unit *unit, bool goes_on)
 {
@@ -224,7 +224,7 @@ static ABTI_NOINLINE abti_unit *end_awaited_tasklet(abti_es *es, abti_pool *pool
 /*
  * Runs tasklets off a private pool, beginning with `unit`, which has been popped. Returns a ULT that is to run next:
  * the first that was popped, or the ULT that has waited for the last tasklet. NULL: the pool's queue is empty, or a
- * look at events is due.
+ * check events is due.
  */
 ABTI_INLINE abti_unit *run_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
 {
@@ -247,7 +247,7 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, abti_pool *pool, abti_unit *uni
  * Runs tasklets off a pool whose owner takes the newest, and thieves the oldest, beginning with `unit`, which has been
  * popped. A ULT that has waited for one of them would be the oldest there, and be stolen; with it would go what it does
  * next, such as making units for this very pool. So it stays aside until the tasklets before it in the pool have run,
- * or a look at events is due, and goes on then. Returns a popped unit that is to run next, or NULL.
+ * or an event check is due, and goes on then. Returns a popped unit that is to run next, or NULL.
  */
 ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
 {
@@ -268,7 +268,7 @@ ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_un
     } else if (aside) {
         abti_take_blocked(es, aside);
         if (!goes_on)
-            abti_budget_fill(es, 1); /* it goes on before the look at events that is due */
+            abti_budget_fill(es, 1); /* it goes on before the event check that is due */
         unit = aside;
     }
     return unit;
@@ -279,9 +279,9 @@ ABTI_INLINE abti_unit *run_child(abti_es *es, abti_sched *sched, abti_unit *unit
 {
     if (ABTI_UNLIKELY(!sched->direct) || ABTI_UNLIKELY(abti_try_run_child(es, unit, sched) != ABT_SUCCESS))
         return abti_run_child(es, unit, sched->direct ? sched : NULL);
-    abti_unit *handoff = es->handoff;
-    es->handoff = NULL;
-    return handoff;
+    abti_unit *picked = es->picked;
+    es->picked = NULL;
+    return picked;
 }
 
 /*
@@ -291,7 +291,7 @@ ABTI_INLINE abti_unit *run_child(abti_es *es, abti_sched *sched, abti_unit *unit
  */
 ABTI_INLINE void loop_run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
-    abti_assert(es->cur == self && unit && !es->handoff);
+    abti_assert(es->cur == self && unit && !es->picked);
     do {
         if (abti_switch_is_slow(es)) {
             /* it runs as a child, which may be reported to a tool */
@@ -311,7 +311,7 @@ ABTI_INLINE void loop_run(abti_es *es, abti_sched *sched, abti_unit *self, abti_
 /* Runs units as long as there is a next one. False when there was none. */
 ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 {
-    abti_assert(es == abti_es_self && es->cur == self && !es->handoff);
+    abti_assert(es == abti_es_self && es->cur == self && !es->picked);
     abti_unit *unit = abti_sched_pick(sched, NULL);
     if (!unit && !es->parent)
         unit = abti_source_ask(es, sched);
@@ -365,10 +365,10 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 static void sched_loop(abti_sched *sched)
 {
     struct abti_pool_backoff backoff = abti_pool_backoff_new;
-    for (unsigned looks = 0;;) {
+    for (unsigned polls = 0;;) {
         abti_es *es = abti_es_self;
         abti_assert(es && es->cur);
-        bool takes = looks == 0 || abti_source_is_to_ask(es) || loop_may_take(&backoff, es, sched);
+        bool takes = polls == 0 || abti_source_is_to_ask(es) || loop_may_take(&backoff, es, sched);
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
@@ -378,15 +378,15 @@ static void sched_loop(abti_sched *sched)
             return;
         }
         if (ran) {
-            looks = 0;
+            polls = 0;
             backoff = abti_pool_backoff_new;
             offer_to_sleepers(es, sched);
         } else if (takes || !backoff.seen) { /* otherwise it still leaves what it sees to others */
-            unsigned gap = loop_gap(&backoff, sched, looks);
-            looks += gap;
-            /* Other streams may be faster to take what it was woken for, again and again. It then looks as if anew. */
-            if (loop_idle(es, sched, looks, gap))
-                looks = 1;
+            unsigned gap = loop_gap(&backoff, sched, polls);
+            polls += gap;
+            /* Other streams may be faster to take what it was woken for, again and again. It then polls as if anew. */
+            if (loop_idle(es, sched, polls, gap))
+                polls = 1;
         }
     }
 }

@@ -32,7 +32,7 @@ int abti_source_attach(struct abtx_source *source, abti_es *es)
     bool is_new = !find_attachment(es, source);
     if (is_new) {
         a->next_of_es = abti_load_relaxed(&es->idle->sources); /* relaxed: the lock is held */
-        abti_store_relaxed(&es->idle->sources, a);             /* relaxed: the ES is asked for a look below */
+        abti_store_relaxed(&es->idle->sources, a);             /* relaxed: the ES is asked for a check below */
     }
     abti_spin_unlock(&es->idle->sources_lock);
     if (is_new) {
@@ -48,7 +48,7 @@ int abti_source_attach(struct abtx_source *source, abti_es *es)
         free(a);
         return ABT_ERR_INV_ARG;
     }
-    abti_es_request(es, ABTI_ES_REQ_LOOK);
+    abti_es_request(es, ABTI_ES_REQ_CHECK);
     return ABT_SUCCESS;
 }
 

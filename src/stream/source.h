@@ -55,7 +55,7 @@
 struct abtx_source {
     abtx_source_fn ask; /* constant, as are the next four */
     void *arg;
-    uint32_t patience_ns; /* how long a stream looks on, before it becomes idle, for what it has asked others for */
+    uint32_t patience_ns; /* how long a stream polls on, before it becomes idle, for what it has asked others for */
     size_t stacksize;     /* of the ULTs that it makes; 0: the default */
     bool pins;            /* they are not migratable */
 
@@ -104,7 +104,7 @@ bool abti_source_is_one_busy(abti_es *es);
 void abti_source_set_all_busy(abti_es *es);
 bool abti_source_is_one_woken(abti_es *es);
 
-/* Whether the ES has sources. relaxed: a thread that attaches one asks for a look, after which it is seen */
+/* Whether the ES has sources. relaxed: a thread that attaches one asks for a check, after which it is seen */
 ABTI_INLINE bool abti_source_is_attached(abti_es *es)
 {
     return ABTI_UNLIKELY(abti_load_relaxed(&es->idle->sources) != NULL);

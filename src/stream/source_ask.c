@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stream without units does: it asks its sources, looks on for a while, and becomes idle. */
+/* What a stream without units does: it asks its sources, polls on for a while, and becomes idle. */
 #include "base/assert.h"
 #include "os/annotate.h"
 #include "os/clock.h"
@@ -198,7 +198,7 @@ static uint64_t search_patience(abti_es *es)
     return patience_ns;
 }
 
-static bool source_look(abti_es *es, struct asked *asked)
+static bool source_poll(abti_es *es, struct asked *asked)
 {
     abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
@@ -213,12 +213,12 @@ static bool source_look(abti_es *es, struct asked *asked)
  * ES got lately was not worth what it costs to hand it over: some hundred nanoseconds of the stream that makes work for
  * an idle stream. Until it is idle nobody makes work for it, and it only finds what has been made anyway; so it may
  * rest for as long as it likes, and no wake is lost (stream/source.h). Units in its pools end the rest. The lock is
- * held at its begin and end, not meanwhile. The ES looks now and then, since many trees of tasks begin with something
+ * held at its begin and end, not meanwhile. The ES polls now and then, since many trees of tasks begin with something
  * to take. True: it has found work.
  */
 static bool source_rest(abti_es *es, abti_sched *sched, struct asked *asked)
 {
-    enum { FIRST_LOOK_NS = 250, LOOK_NS = 1000 };
+    enum { FIRST_POLL_NS = 250, POLL_NS = 1000 };
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     if (es->sleepy || !abti_runs_at_once(2))
         return false;
@@ -226,18 +226,18 @@ static bool source_rest(abti_es *es, abti_sched *sched, struct asked *asked)
     if (!abti_thief_needs_time(&es->idle->thief, &es->idle->truce) && patience_ns == 0)
         return false;
     uint64_t now_ns = abti_clock_mono_ns(), end_ns = now_ns + patience_ns,
-             gap_ns = patience_ns ? FIRST_LOOK_NS : LOOK_NS;
-    uint64_t look_ns = now_ns + gap_ns;
+             gap_ns = patience_ns ? FIRST_POLL_NS : POLL_NS;
+    uint64_t poll_ns = now_ns + gap_ns;
     bool found = false;
     abti_spin_unlock(&es->idle->sources_lock);
     while (
         !found &&
         (now_ns < end_ns || (patience_ns > 0 && es->idle->asks_again) || abti_truce_holds(&es->idle->truce, now_ns)) &&
         !has_unit(sched)) {
-        if (now_ns >= look_ns) {
-            found = source_look(es, asked);
-            gap_ns = gap_ns < LOOK_NS ? gap_ns * 2 : gap_ns;
-            look_ns = now_ns + gap_ns;
+        if (now_ns >= poll_ns) {
+            found = source_poll(es, asked);
+            gap_ns = gap_ns < POLL_NS ? gap_ns * 2 : gap_ns;
+            poll_ns = now_ns + gap_ns;
         }
         abti_cpu_relax();
         now_ns = abti_clock_mono_ns();
@@ -287,13 +287,13 @@ static bool find_work(abti_es *es, abti_sched *sched, struct asked *asked)
     bool found = ask_sources(es, asked);
     if (!found) {
         if (was_woken) { /* for nothing: that counts as the least that can be stolen */
-            abti_thief_learn_booty(&es->idle->thief, start_ns, true);
+            abti_thief_learn_steal(&es->idle->thief, start_ns, true);
             abti_thief_learn_return(&es->idle->thief, &es->idle->truce, start_ns);
         }
         found = source_rest(es, sched, asked) || ask_idle(es, asked);
     }
     if (found) {
-        abti_thief_learn_booty(&es->idle->thief, abti_clock_mono_ns(), true);
+        abti_thief_learn_steal(&es->idle->thief, abti_clock_mono_ns(), true);
         set_busy_locked(es);
     }
     return found;

@@ -5,7 +5,7 @@
 
 /*
  * So many are counted at a time as those that search: of a source whose work is made when it is asked for, where they
- * look on for long, and of others.
+ * poll on for long, and of others.
  */
 enum { SEARCH_PATIENT = 4, SEARCH_IMPATIENT = 8 };
 
@@ -143,7 +143,7 @@ static void wake_idler(struct abtx_source *source)
         leave_idlers(a);
         a->searches = true;
         /*
-         * seq_cst: pairs with the load in abti_source_is_one_woken. The look at the sleeper comes after it, as that
+         * seq_cst: pairs with the load in abti_source_is_one_woken. The read of the sleeper comes after it, as that
          * one comes after the announcement of the sleep.
          */
         abti_store_seq_cst(&a->state, ABTI_SOURCE_WOKEN);

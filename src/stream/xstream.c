@@ -151,9 +151,9 @@ void abti_es_dispose(abti_es *es)
  */
 static void await_control(abti_es *es)
 {
-    enum { LOOKS = 800 }; /* some 40 us */
+    enum { SPINS = 800 }; /* some 40 us */
     abti_assert(es == abti_es_self && !es->is_entered);
-    for (int i = 0; abti_runs_at_once(2) && i < LOOKS; i++) {
+    for (int i = 0; abti_runs_at_once(2) && i < SPINS; i++) {
         /* acquire: pairs with the release in set_control */
         if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
             return;
@@ -282,7 +282,7 @@ int abti_es_revive(abti_es *es)
         return ABT_ERR_INV_XSTREAM;
     /* acquire and release: of no use, as set_control publishes it */
     abti_fetch_and_acq_rel(&es->requests, (uint32_t)ABTI_ES_REQ_POLL);
-    abti_assert(abti_load_relaxed(&es->control) == ABTI_ES_STOPPED && !es->handoff);
+    abti_assert(abti_load_relaxed(&es->control) == ABTI_ES_STOPPED && !es->picked);
     /* relaxed: set_control publishes all of it */
     abti_store_relaxed(&sched->requests, 0);
     abti_store_relaxed(&es->main_unit->join, 0);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/assert.h"
 #include "run/sched.h"
-#include "sync/looks.h"
+#include "sync/hazard.h"
 #include "sync/rounds.h"
 #include "wait/cpus.h"
 #include "wait/word.h"
@@ -30,7 +30,7 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
     barrier->lock = (struct abti_spin){0};
     barrier->num = barrier->num_to_run = num;
     abti_store_relaxed(&barrier->arrived, 0);
-    barrier->num_looks = barrier->num_local = barrier->num_asleep = barrier->natives_in = 0;
+    barrier->num_polls = barrier->num_local = barrier->num_asleep = barrier->natives_in = 0;
     abti_store_relaxed(&barrier->natives_out, 0);
     memset(&barrier->adaptive, 0, sizeof(barrier->adaptive));
     barrier->was_looked_at = false;
@@ -46,7 +46,7 @@ void abti_barrier_settle(ABT_barrier barrier)
     uint32_t natives_in = barrier->natives_in;
     abti_spin_unlock(&barrier->lock);
     if (was_looked_at)
-        abti_looks_settle(barrier);
+        abti_hazards_settle(barrier);
     /* acquire: pairs with barrier_wait_natively */
     abti_spin_until(abti_load_acquire(&barrier->natives_out) == natives_in);
 }
@@ -79,8 +79,8 @@ int abti_barrier_meet(ABT_barrier barrier)
         barrier->local_pool = NULL;
     }
     uint32_t num_asleep = barrier->num_asleep;
-    if (barrier->num_looks > 0) {
-        barrier->num_looks = barrier->num_asleep = 0;
+    if (barrier->num_polls > 0) {
+        barrier->num_polls = barrier->num_asleep = 0;
         barrier->was_looked_at = true;
         /* release: pairs with the acquire in abti_round_is_over. relaxed: the lock is held */
         abti_store_release(&barrier->rounds, abti_load_relaxed(&barrier->rounds) + 1);
@@ -106,13 +106,13 @@ abti_ctx abti_barrier_leave(void *room, void *barrier_, void *unused)
 }
 
 /*
- * What a ULT that looks does its stream would do in its place: look for units in its pools, if they are few. Only for
- * sources of work it does not look.
+ * While it spins, a ULT does what its stream would do in its place: it looks for units in its pools, if they are few.
+ * It does not look for sources of work.
  */
 enum { FEW_POOLS = 4 };
 
-/* Whether the ULT's stream has nothing else to do, so that it may as well look. relaxed: a racy read */
-static bool may_look_on(const void *es_)
+/* Whether the ULT's stream has nothing else to do, so that it may as well spin. relaxed: a racy read */
+static bool may_spin_on(const void *es_)
 {
     const abti_es *es = es_;
     bool is_idle = !abti_load_relaxed(&es->requests) && !abti_has_requests(es->cur) && es->dsched;
@@ -127,40 +127,40 @@ static bool has_next(const abti_sched *sched)
     return sched->front && !abti_queue_is_empty(&sched->front->inbox);
 }
 
-/* Whether the ULT may look instead of blocking: all can run at the same time, and its stream has nothing else to do. */
-static bool may_look(ABT_barrier barrier, abti_es *es)
+/* Whether the ULT may spin instead of blocking: all can run at the same time, and its stream has nothing else to do. */
+static bool may_spin(ABT_barrier barrier, abti_es *es)
 {
-    return abti_runs_at_once(barrier->num_to_run) && es->dsched && !has_next(es->dsched) && may_look_on(es) &&
+    return abti_runs_at_once(barrier->num_to_run) && es->dsched && !has_next(es->dsched) && may_spin_on(es) &&
            es->dsched->num_pools <= FEW_POOLS && !es->sleepy;
 }
 
 /*
  * These two are called with the lock held, when the caller has been counted, but is not the last, which comes later:
- * the lock publishes that the caller looks. A ULT that returns false is to block, and the lock is held.
+ * the lock publishes that the caller spins. A ULT that returns false is to block, and the lock is held.
  */
-static bool wait_looking(ABT_barrier barrier, abti_es *es)
+static bool wait_spinning(ABT_barrier barrier, abti_es *es)
 {
     uint32_t round = abti_load_relaxed(&barrier->rounds); /* relaxed, as below: the lock is held */
-    barrier->num_looks++;
-    abti_look_begin(es, barrier);
+    barrier->num_polls++;
+    abti_hazard_begin(es, barrier);
     abti_spin_unlock(&barrier->lock);
-    bool is_over = abti_round_look(&barrier->rounds, round, barrier->num_to_run, may_look_on, es);
+    bool is_over = abti_round_spin(&barrier->rounds, round, barrier->num_to_run, may_spin_on, es);
     if (!is_over) {
         abti_spin_lock(&barrier->lock);
         is_over = abti_load_relaxed(&barrier->rounds) != round;
         if (is_over)
             abti_spin_unlock(&barrier->lock);
         else
-            barrier->num_looks--;
+            barrier->num_polls--;
     }
-    abti_look_end(es);
+    abti_hazard_end(es);
     return is_over;
 }
 
 static int barrier_wait_natively(ABT_barrier barrier)
 {
     uint32_t round = abti_load_relaxed(&barrier->rounds), learnt; /* relaxed, as below: the lock is held */
-    barrier->num_looks++;
+    barrier->num_polls++;
     barrier->natives_in++;
     abti_spin_unlock(&barrier->lock);
     if (!abti_round_await_soon(&barrier->rounds, round, barrier->num_to_run, &barrier->adaptive, &learnt)) {
@@ -178,13 +178,13 @@ int abti_barrier_wait_slow(ABT_barrier barrier)
     struct abti_waiter w;
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
     abti_es *es = abti_es_self;
-    bool looks = w.unit && may_look(barrier, es); /* before the lock, which others wait for */
+    bool polls = w.unit && may_spin(barrier, es); /* before the lock, which others wait for */
     abti_spin_lock(&barrier->lock);
     if (abti_barrier_arrive(barrier))
         return abti_barrier_meet(barrier);
     if (!w.unit)
         return barrier_wait_natively(barrier);
-    if (looks && wait_looking(barrier, es))
+    if (polls && wait_spinning(barrier, es))
         return ABT_SUCCESS;
     abti_waitq_push(&barrier->waiters, &w);
     abti_waiter_park(&w, &barrier->lock, NULL);

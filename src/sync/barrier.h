@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers: the last one to come wakes the others. A ULT whose stream has nothing else to run looks for a while before
+ * Barriers: the last one to come wakes the others. A ULT whose stream has nothing else to run spins for a while before
  * it blocks (abti_barrier_wait_slow), so that streams that come together need not wake each other one by one. A native
- * thread looks likewise, and then sleeps until the round is over: it is in no queue.
+ * thread spins likewise, and then sleeps until the round is over: it is in no queue.
  */
 #ifndef ABTI_SYNC_BARRIER_H
 #define ABTI_SYNC_BARRIER_H
@@ -12,21 +12,21 @@
 
 /*
  * The memory is aligned as malloc does, no more, since to align it to lines takes four times as long. So what each ULT
- * writes with the lock held is in the first 16 bytes, which are in one line, and what those who look read is a line
+ * writes with the lock held is in the first 16 bytes, which are in one line, and what those who poll read is a line
  * away.
  */
 struct ABT_barrier_opaque {
     struct abti_spin lock;     /* guards the fields that name it */
     uint32_t num;              /* lock: how many meet. Constant while one waits */
     _Atomic(uint32_t) arrived; /* lock: how many of this round have come so far. Those who come read it before */
-    uint32_t num_looks;        /* lock: how many of them look for the end of the round, or sleep as native threads */
+    uint32_t num_polls;        /* lock: how many of them look for the end of the round, or sleep as native threads */
 
     struct abti_waitq waiters; /* lock: those who block */
     abti_pool *local_pool;     /* lock: the pool of those in `local`; NULL: there are none */
     uint32_t num_local;        /* lock: how many are in `local` */
     uint32_t room;             /* how many fit there; a barrier of more does without. Constant */
     uint32_t num_asleep;       /* lock: native threads of this round that sleep, or are about to */
-    uint32_t natives_in;       /* lock: native threads that have begun to look, of all rounds */
+    uint32_t natives_in;       /* lock: native threads that have begun to poll, of all rounds */
 
     char line_1[ABTI_CACHE_LINE];
     _Atomic(uint32_t) rounds; /* lock: rounds that somebody looked at have ended so often. A futex word */
@@ -34,7 +34,7 @@ struct ABT_barrier_opaque {
     bool was_looked_at;  /* lock: there was such a round */
     struct abti_adaptive adaptive; /* how long native threads give way before they sleep */
     char line_2[ABTI_CACHE_LINE];
-    _Atomic(uint32_t) natives_out; /* those that look no more */
+    _Atomic(uint32_t) natives_out; /* those that poll no more */
     char line_3[ABTI_CACHE_LINE];
     abti_unit *local[]; /* lock: ULTs of one private pool, which are woken by moving them there all at once */
 };

@@ -6,12 +6,12 @@
 
 /*
  * No timer is missed. A stream that arms one holds the lock of its stream's timers, stores `next` and then loads the
- * stream's bit of `timed`. A stream that looks clears the bits and then takes that lock. If the arming comes first, the
- * look sees the timer. Otherwise the arming sees the bit cleared, by the lock, and tells. So a look need not take the
- * locks of streams whose bits were not set: what it sees there without it is what the last look has seen, or some timer
+ * stream's bit of `timed`. A stream that polls clears the bits and then takes that lock. If the arming comes first, the
+ * poll sees the timer. Otherwise the arming sees the bit cleared, by the lock, and tells. So a poll need not take the
+ * locks of streams whose bits were not set: what it sees there without it is what the last poll has seen, or some timer
  * is gone since.
  *
- * A stream that tells sets the bit and then next_ns, under the pool's lock, by which the stream that ends its look
+ * A stream that tells sets the bit and then next_ns, under the pool's lock, by which the stream that ends its poll
  * either sees the bit or is overridden.
  */
 void abti_lookout_note(abti_pool *pool, struct abti_timers *timers)
@@ -23,7 +23,7 @@ void abti_lookout_note(abti_pool *pool, struct abti_timers *timers)
     abti_parking_look_out_by(pool, abti_clock_mono_ns() + ABTI_LOOKOUT_EVERY_NS);
 }
 
-/* What a look has found. */
+/* What a poll has found. */
 struct found {
     struct abti_heap_node *due, **tail; /* timers whose waits are to be ended */
     uint64_t known;                     /* bits of streams that have timers */
@@ -64,7 +64,7 @@ static void look_at_streams(uint64_t bits, uint64_t fresh, struct found *found)
     }
 }
 
-/* Returns when to look next, with the lock held. */
+/* Returns when to poll next, with the lock held. */
 static uint64_t next_look(struct abti_lookout *lookout, const struct found *found)
 {
     uint64_t first = found->now_ns + ABTI_LOOKOUT_LEAST_NS, last = found->now_ns + ABTI_LOOKOUT_EVERY_NS;
@@ -80,7 +80,7 @@ static uint64_t next_look(struct abti_lookout *lookout, const struct found *foun
 }
 
 /*
- * Says when the next look is, with the lock held, as long as somebody looks; a stream that wants an earlier one
+ * Says when the next poll is, with the lock held, as long as somebody polls; a stream that wants an earlier one
  * meanwhile finds that it has to say so. relaxed: the pool's lock is held.
  */
 static void begin_look(abti_pool *pool, uint64_t now_ns)
@@ -101,7 +101,7 @@ static void end_look(abti_pool *pool, const struct found *found)
     abti_pool_unlock(abti_es_self, pool);
 }
 
-/* Looks, with the lock held. */
+/* Polls, with the lock held. */
 static void lookout_look(abti_pool *pool, struct found *found)
 {
     struct abti_lookout *lookout = &pool->lookout;
@@ -123,7 +123,7 @@ void abti_lookout_look(abti_pool *pool)
     struct abti_lookout *lookout = &pool->lookout;
     struct found found = {.first_ns = ABTI_CLOCK_NEVER, .now_ns = abti_clock_mono_ns()};
     found.tail = &found.due;
-    /* acquire: pairs with the release in abti_parking_look_out_by. If somebody has looked meanwhile, that is seen below
+    /* acquire: pairs with the release in abti_parking_look_out_by. If somebody has polled meanwhile, that is seen below
      */
     if (abti_load_acquire(&lookout->next_ns) > found.now_ns || !abti_spin_trylock(&lookout->lock))
         return;

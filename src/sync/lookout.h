@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams that look at the deadlines of others. One that runs a long unit does not look at its timers; their waits are
- * ended by another stream that serves the pool of the ULTs and looks at events: because it runs short units, or because
+ * ended by another stream that serves the pool of the ULTs and checks events: because it runs short units, or because
  * it is the lookout among those that sleep (pool/lookout.h). The ULTs are pushed to their pool, as always.
  *
  * Whether a stream has not looked for some time is shown by its timers alone: the first of them is overdue. So a stream
- * that looks says nothing to the others, and the one that looks for them touches what it finds overdue, and racy reads
+ * that polls says nothing to the others, and the one that looks for them touches what it finds overdue, and racy reads
  * of the rest.
  */
 #ifndef ABTI_SYNC_LOOKOUT_H
@@ -17,10 +17,10 @@
 
 /* What each is worth: doc/tuning.md. */
 enum {
-    ABTI_LOOKOUT_EVERY_NS = 8000000, /* from one look to the next, at most, as long as timers are armed, */
-    ABTI_LOOKOUT_LEAST_NS = 4000000, /* and at least. A timer that is armed after a look may be so late */
+    ABTI_LOOKOUT_EVERY_NS = 8000000, /* from one poll to the next, at most, as long as timers are armed, */
+    ABTI_LOOKOUT_LEAST_NS = 4000000, /* and at least. A timer that is armed after a poll may be so late */
     ABTI_LOOKOUT_GRACE_NS = 1000000, /* a timer that is so late is overdue. Its own stream is woken some 50 us late */
-    ABTI_LOOKOUT_QUIET = 2, /* after so many looks before which nobody has armed a timer, the next one is when the first
+    ABTI_LOOKOUT_QUIET = 2, /* after so many polls before which nobody has armed a timer, the next one is when the first
                                timer is overdue */
 };
 

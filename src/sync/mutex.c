@@ -7,8 +7,8 @@
 #include "sync/timer.h"
 #include "wait/native.h"
 
-/* What each is worth: doc/tuning.md. Powers of two: the times of all looks are rounded to the same ones. */
-enum { LOOK_FIRST_NS = 1 << 20, LOOK_RARELY_NS = 1 << 27 };
+/* What each is worth: doc/tuning.md. Powers of two: the times of all polls are rounded to the same ones. */
+enum { POLL_FIRST_NS = 1 << 20, POLL_RARELY_NS = 1 << 27 };
 
 /* How often a waiter of another pool is passed over while it is the first. */
 enum { MOST_PASSES = 128 };
@@ -20,14 +20,14 @@ ABTI_INLINE uint32_t word_arrived(uint32_t word, bool comes)
 }
 
 /*
- * Takes the mutex if none of the bits `barred` is set, and clears HEIR, see word_arrived. relaxed: the
+ * Takes the mutex if none of the bits `barred` is set, and clears SUCCESSOR, see word_arrived. relaxed: the
  * compare-and-swap looks again. acquire: pairs with abti_mutex_drop_plain and release_plain. release: of no use.
  */
 static bool mutex_take(ABT_mutex mutex, uint32_t barred, bool comes)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
-        uint32_t taken = (word_arrived(word, comes) & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
+        uint32_t taken = (word_arrived(word, comes) & ~(uint32_t)ABTI_MUTEX_SUCCESSOR) | ABTI_MUTEX_LOCKED;
         if (abti_cas_word(&mutex->word, &word, taken))
             return true;
     }
@@ -45,7 +45,7 @@ ABTI_INLINE bool take_or_announce(ABT_mutex mutex, uint32_t barred, bool comes, 
         bool is_free = !(word & barred);
         uint32_t next = word_arrived(word, comes);
         if (is_free)
-            next = (next & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
+            next = (next & ~(uint32_t)ABTI_MUTEX_SUCCESSOR) | ABTI_MUTEX_LOCKED;
         else
             next = (loud ? next & ~(uint32_t)ABTI_MUTEX_QUIET : next) | ABTI_MUTEX_WAITERS;
         if (next == word || abti_cas_word(&mutex->word, &word, next))
@@ -59,15 +59,15 @@ static ABTI_NOINLINE bool try_or_announce(ABT_mutex mutex, bool comes, bool loud
 }
 
 /*
- * A native thread looks for a moment before it sleeps: twice as long after each look, since each takes the mutex's line
+ * A native thread spins for a moment before it sleeps: twice as long after each poll, since each takes the mutex's line
  * from its holder, which comes back for it a few times at full speed meanwhile. When others are queued the holder does
  * not run, most likely.
  */
 static bool spin_take(ABT_mutex mutex, uint32_t barred, bool comes)
 {
-    enum { LOOKS = 6, LOOKS_BEHIND = 3 };
-    int looks = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS ? LOOKS_BEHIND : LOOKS; /* relaxed: a racy read */
-    for (int i = 0; i < looks; i++) {
+    enum { SPINS = 6, SPINS_BEHIND = 3 };
+    int polls = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS ? SPINS_BEHIND : SPINS; /* relaxed: a racy read */
+    for (int i = 0; i < polls; i++) {
         if (mutex_take(mutex, barred, comes))
             return true;
         for (int pauses = 1 << i; pauses > 0; pauses--)
@@ -104,20 +104,20 @@ static bool has_waiters(ABT_mutex mutex)
            !abti_waitq_is_empty(&mutex->natives);
 }
 
-/* --- Waiting in a queue, with a look from time to time --- */
+/* --- Waiting in a queue, with a poll from time to time --- */
 
-struct look {
+struct poll {
     struct abti_timer timer;
     ABT_mutex mutex;
     struct abti_waitq *queue;
-    uint64_t step_ns; /* until the next look, at least */
+    uint64_t step_ns; /* until the next poll, at least */
 };
 
-/* When to look next: in a step's time, or up to another step later. The step doubles. */
-static uint64_t next_look_ns(uint64_t *step_ns, uint64_t now_ns)
+/* When to poll next: in a step's time, or up to another step later. The step doubles. */
+static uint64_t next_poll_ns(uint64_t *step_ns, uint64_t now_ns)
 {
     uint64_t step = *step_ns;
-    if (step < LOOK_RARELY_NS)
+    if (step < POLL_RARELY_NS)
         *step_ns = 2 * step;
     return (now_ns + 2 * step - 1) & ~(step - 1);
 }
@@ -142,7 +142,7 @@ static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_w
     return true;
 }
 
-/* Whether a waiter that looks is still queued, with `lock` held. One that is behind is linked with others that wake. */
+/* Whether a waiter that polls is still queued, with `lock` held. One that is behind is linked with others that wake. */
 static bool is_queued(const struct abti_waiter *w)
 {
     return w->next && !((const struct abti_mutex_waiter *)w)->behind;
@@ -151,13 +151,13 @@ static bool is_queued(const struct abti_waiter *w)
 /* Looks for a ULT, on its ES. The mutex still exists: the ULT has not returned from its lock. */
 static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
 {
-    struct look *look = ABTI_CONTAINER_OF(timer, struct look, timer);
-    ABT_mutex mutex = look->mutex;
+    struct poll *poll = ABTI_CONTAINER_OF(timer, struct poll, timer);
+    ABT_mutex mutex = poll->mutex;
     uint64_t next = ABTI_CLOCK_NEVER; /* an unlock has taken the waiter out, and wakes it */
     if (!abti_spin_trylock(&mutex->lock))
-        return next_look_ns(&look->step_ns, now_ns);
+        return next_poll_ns(&poll->step_ns, now_ns);
     if (is_queued(timer->waiter))
-        next = leave_queue(mutex, look->queue, timer->waiter) ? ABTI_LOOK_WAKE : next_look_ns(&look->step_ns, now_ns);
+        next = leave_queue(mutex, poll->queue, timer->waiter) ? ABTI_POLL_WAKE : next_poll_ns(&poll->step_ns, now_ns);
     abti_spin_unlock(&mutex->lock);
     return next;
 }
@@ -172,15 +172,15 @@ static void park_queued_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *n
 }
 
 /* Parks a ULT with a timer that looks for it, with `lock` held and the ULT queued. */
-static void park_ult_looking(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
+static void park_ult_polling(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
 {
-    struct look look = {.mutex = mutex, .queue = queue, .step_ns = LOOK_FIRST_NS};
-    abti_timer_arm(abti_es_self, &look.timer, w, next_look_ns(&look.step_ns, abti_clock_mono_ns()), look_for_ult);
+    struct poll poll = {.mutex = mutex, .queue = queue, .step_ns = POLL_FIRST_NS};
+    abti_timer_arm(abti_es_self, &poll.timer, w, next_poll_ns(&poll.step_ns, abti_clock_mono_ns()), look_for_ult);
     park_queued_ult(mutex, w, next);
-    abti_timer_disarm(&look.timer);
+    abti_timer_disarm(&poll.timer);
 }
 
-static bool look_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
+static bool spin_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
     abti_spin_lock(&mutex->lock);
     bool left = is_queued(w) && leave_queue(mutex, queue, w);
@@ -191,17 +191,17 @@ static bool look_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti
 /* Parks an external thread, with `lock` held and the thread queued. */
 static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
-    uint64_t step_ns = LOOK_FIRST_NS;
+    uint64_t step_ns = POLL_FIRST_NS;
     w->ult = NULL;
     abti_spin_unlock(&mutex->lock);
-    abti_known_only_looks(true);
-    while (!abti_native_wait(&w->word, next_look_ns(&step_ns, abti_clock_mono_ns())) && !look_natively(mutex, queue, w))
+    abti_known_only_polls(true);
+    while (!abti_native_wait(&w->word, next_poll_ns(&step_ns, abti_clock_mono_ns())) && !spin_natively(mutex, queue, w))
         ;
-    abti_known_only_looks(false);
+    abti_known_only_polls(false);
 }
 
-/* Whether the waiter need not look, see "Nobody waits for ever" in sync/mutex.h. */
-static bool need_not_look(ABT_mutex mutex, const struct abti_waitq *queue, const struct abti_waiter *w)
+/* Whether the waiter need not poll, see "Nobody waits for ever" in sync/mutex.h. */
+static bool need_not_poll(ABT_mutex mutex, const struct abti_waitq *queue, const struct abti_waiter *w)
 {
     abti_assert(queue != &mutex->near || w->unit);
     return queue == &mutex->natives || (queue == &mutex->near && abti_pool_is_fifo(w->unit->pool));
@@ -213,10 +213,10 @@ static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex
     abti_waiter_hold(&w->base);
     if (w->external)
         park_external(mutex, queue, &w->base);
-    else if (need_not_look(mutex, queue, &w->base))
+    else if (need_not_poll(mutex, queue, &w->base))
         park_queued_ult(mutex, &w->base, next);
     else
-        park_ult_looking(mutex, queue, &w->base, next);
+        park_ult_polling(mutex, queue, &w->base, next);
 }
 
 int abti_mutex_compete(ABT_mutex mutex, struct abti_mutex_waiter *w)
@@ -261,23 +261,24 @@ static int mutex_then(void *room)
 
 _Static_assert(sizeof(struct abti_mutex_waiter) <= ABTI_CTX_ROOM, "waits there");
 
-/* Takes the heir out of the caller's own pool, to leave to it, with `lock` held. NULL: it is not next there. */
-static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
+/* Takes the successor out of the caller's own pool, to leave to it, with `lock` held. NULL: it is not next there. */
+static abti_unit *take_successor(ABT_mutex mutex, abti_unit *self)
 {
-    if (!(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR) || !abti_take_next(abti_es_self, self, mutex->heir))
+    if (!(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_SUCCESSOR) ||
+        !abti_take_next(abti_es_self, self, mutex->successor))
         return NULL;
-    /* The heir is about to come in any case. acquire and release: of no use, as `lock` is held */
+    /* The successor is about to come in any case. acquire and release: of no use, as `lock` is held */
     abti_fetch_or_acq_rel(&mutex->word, ABTI_MUTEX_WAITERS);
-    return mutex->heir;
+    return mutex->successor;
 }
 
 /*
- * Whether an heir has not come that a yield lets run. Otherwise a ULT that takes the mutex anew at once, again and
+ * Whether a successor has not come that a yield lets run. Otherwise a ULT that takes the mutex anew at once, again and
  * again, and leaves it to nobody by a block while another unit of its pool is ready, would have it for ever.
  */
-static bool can_yield_to_heir(ABT_mutex mutex, abti_unit *self)
+static bool can_yield_to_successor(ABT_mutex mutex, abti_unit *self)
 {
-    return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR && mutex->home == self->pool &&
+    return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_SUCCESSOR && mutex->home == self->pool &&
            abti_serves_only(abti_es_self, self->pool);
 }
 
@@ -299,14 +300,14 @@ static bool lock_native(ABT_mutex mutex)
     return true;
 }
 
-/* Locks, for a ULT. If it returns false, `lock` is held, and *next is the heir, to leave to, or NULL. */
+/* Locks, for a ULT. If it returns false, `lock` is held, and *next is the successor, to leave to, or NULL. */
 static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
 {
-    if (mutex_take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_HEIR, false))
+    if (mutex_take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_SUCCESSOR, false))
         return true;
     abti_spin_lock(&mutex->lock);
-    *next = take_heir(mutex, self);
-    if (!*next && can_yield_to_heir(mutex, self)) {
+    *next = take_successor(mutex, self);
+    if (!*next && can_yield_to_successor(mutex, self)) {
         abti_spin_unlock(&mutex->lock);
         abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_spin_lock(&mutex->lock); /* it does so once: from now on it takes the mutex if that is free */
@@ -336,14 +337,14 @@ static int lock_plain(ABT_mutex mutex)
     abti_es *es = abti_es_self;
     if (!abti_may_block_quick(es) || !abti_spin_trylock(&mutex->lock))
         return lock_or_queue(mutex);
-    /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: HEIR is set under `lock` */
-    bool is_heir_next = mutex->heir == abti_load_relaxed(&es->fast->queue.head);
+    /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: SUCCESSOR is set under `lock` */
+    bool is_successor_next = mutex->successor == abti_load_relaxed(&es->fast->queue.head);
     if (ABTI_UNLIKELY(mutex->home != es->fast) ||
-        (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR)) {
+        (ABTI_UNLIKELY(!is_successor_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_SUCCESSOR)) {
         abti_spin_unlock(&mutex->lock);
         return lock_or_queue(mutex);
     }
-    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), false, false)) {
+    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_successor_next ? ABTI_MUTEX_SUCCESSOR : 0), false, false)) {
         abti_spin_unlock(&mutex->lock);
         return ABT_SUCCESS;
     }
@@ -375,8 +376,8 @@ ABTI_INLINE uint32_t word_for(ABT_mutex mutex, uint32_t word, const struct abti_
         return await_far(word, w->external);
     if (!unit || !abti_pool_is_fifo(unit->pool))
         return word;
-    mutex->heir = unit;
-    return word | ABTI_MUTEX_HEIR;
+    mutex->successor = unit;
+    return word | ABTI_MUTEX_SUCCESSOR;
 }
 
 static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
@@ -387,7 +388,7 @@ static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
 
 /*
  * Moves the mutex to the pool of `last`, which has been taken out. The caller holds the mutex and `lock`. The ULTs that
- * have queued without a look, since they were of the mutex's own pool, are linked before it. Returns the first.
+ * have queued without a poll, since they were of the mutex's own pool, are linked before it. Returns the first.
  */
 static ABTI_NOINLINE struct abti_waiter *move_home(ABT_mutex mutex, struct abti_waiter *last)
 {
@@ -488,7 +489,7 @@ static bool admit_locked(ABT_mutex mutex, struct abti_waiter *w)
         mutex->home = w->unit->pool; /* where it goes next in any case */
     struct abti_waitq *queue = queue_of(mutex, waiter);
     waiter->behind = true;
-    if (!need_not_look(mutex, queue, w) || !announce_to_holder(mutex))
+    if (!need_not_poll(mutex, queue, w) || !announce_to_holder(mutex))
         return false;
     waiter->behind = false;
     w->object = mutex;

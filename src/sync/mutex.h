@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mutexes. A mutex that nobody holds is taken by the first caller that runs and wants it. An unlock wakes one waiter,
- * which competes like all others, while those still queued look again by themselves. It wakes:
+ * which competes like all others, while those still queued poll by themselves. It wakes:
  *
  * - The native thread of an ES before all others. While it sleeps no ULT of its ES can take what it is woken for.
  * - Otherwise a ULT of the pool that has had the mutex, as long as there are any, within limits; or the waiter that has
@@ -16,47 +16,47 @@
  *
  * A free mutex may be barged, since the woken waiter may not run for long: its ES is busy, waits for the very caller
  * that wants the mutex, or is no more. But when the next unit to run on the caller's ES
- * is the one that was woken (the *heir*), in the caller's own FIFO pool, a ULT queues and leaves to it: the heir runs
- * at once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and
- * switch once for each. If the heir is queued further behind in that pool, the ULT yields, once, and then takes the
- * mutex: it does not wait for anybody, and does not keep those of its pool from it. Without that yield one of two ULTs
- * that lock, yield and unlock had the mutex all the time, beside a third one that only yields.
+ * is the one that was woken (the *successor*), in the caller's own FIFO pool, a ULT queues and leaves to it: the
+ * successor runs at once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take
+ * turns and switch once for each. If the successor is queued further behind in that pool, the ULT yields, once, and
+ * then takes the mutex: it does not wait for anybody, and does not keep those of its pool from it. Without that yield
+ * one of two ULTs that lock, yield and unlock had the mutex all the time, beside a third one that only yields.
  *
  * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage;
  * with the others 0 the mutex is free and nobody waits.
  *
  *   LOCKED    somebody holds it. Set by the lock, cleared by the unlock.
  *   WAITERS   a queue is not empty. Written under `lock`.
- *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
- *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
- *   COMING    a waiter was woken from afar and has not come. Set under `lock` by the unlock, cleared by the next woken
- *             waiter that takes the mutex or queues again. If that is another one, which was woken before, an unlock
- *             may wake one waiter too many.
- *   QUIET     how many unlocks with WAITERS wake nobody, or ALWAYS. Set with COMING, ALWAYS for an external
- *             thread; cleared with it, and under `lock` when a waiter queues that nobody may keep from being woken.
- *             Each of these unlocks subtracts one. Never without COMING.
+ *   SUCCESSOR a ULT of a FIFO pool, `successor`, was woken, and nobody has taken the mutex since: the successor has not
+ * come. Set under `lock` by the unlock, cleared by the lock. Never together with LOCKED. COMING    a waiter was woken
+ * from afar and has not come. Set under `lock` by the unlock, cleared by the next woken waiter that takes the mutex or
+ * queues again. If that is another one, which was woken before, an unlock may wake one waiter too many. QUIET     how
+ * many unlocks with WAITERS wake nobody, or ALWAYS. Set with COMING, ALWAYS for an external thread; cleared with it,
+ * and under `lock` when a waiter queues that nobody may keep from being woken. Each of these unlocks subtracts one.
+ * Never without COMING.
  *
  *   from                         to                                   by
  *   0                            LOCKED                               lock, trylock
  *   LOCKED                       0                                    unlock
  *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues; a cond's signal, which queues
  *                                                                     its waiters
- *   HEIR, x                      HEIR, WAITERS, x                     lock, which queues and leaves to the heir
- *   LOCKED, WAITERS, x           HEIR, or COMING and QUIET, or none,  unlock, which takes one waiter out and wakes it,
- *     without QUIET              and WAITERS if there are more, x     and with it all of `near` if its pool is another
+ *   SUCCESSOR, x                 SUCCESSOR, WAITERS, x                lock, which queues and leaves to the successor
+ *   LOCKED, WAITERS, x           SUCCESSOR, or COMING and QUIET, or   unlock, which takes one waiter out and wakes it,
+ *     without QUIET              none, WAITERS if there are more, x   and with it all of `near` if its pool is another
  *   LOCKED, COMING, QUIET, x     COMING, QUIET less one, x            unlock
  *   COMING, QUIET, x             x                                    a woken waiter, when it locks or queues
- *   WAITERS, x without LOCKED    x without LOCKED                     a look, which takes the last waiter out
- *   x without LOCKED             LOCKED, x without HEIR               lock, trylock, a woken waiter
+ *   WAITERS, x without LOCKED    x without LOCKED                     a poll, which takes the last waiter out
+ *   x without LOCKED             LOCKED, x without SUCCESSOR          lock, trylock, a woken waiter
  *
  * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
- * out of a queue and has not come yet. For lock queues only while the mutex is locked, or behind the heir, which is
- * such a waiter and runs next; unlock wakes one, unless QUIET says that the last one is still COMING; a look takes only
- * the waiter itself out, which then is awake; and a woken waiter takes the mutex or finds it locked and queues again.
+ * out of a queue and has not come yet. For lock queues only while the mutex is locked, or behind the successor, which
+ * is such a waiter and runs next; unlock wakes one, unless QUIET says that the last one is still COMING; a poll takes
+ * only the waiter itself out, which then is awake; and a woken waiter takes the mutex or finds it locked and queues
+ * again.
  *
- * Nobody waits for ever for the one that was woken. A queued waiter looks at the mutex from time to time, first after a
+ * Nobody waits for ever for the one that was woken. A queued waiter polls the mutex from time to time, first after a
  * millisecond, in the end some eight times a second. When it finds the mutex free, it leaves the queue and competes. An
- * external thread sleeps no longer than until its next look; for a ULT its ES looks, by a timer. Some need not look:
+ * external thread sleeps no longer than until its next poll; for a ULT its ES polls, by a timer. Some need not poll:
  *
  * - The native thread of an ES. It clears QUIET when it queues, and while one is queued, an unlock wakes nobody but
  *   such a thread, for which QUIET is not set. They come as soon as the system lets them.
@@ -67,17 +67,17 @@
  *   mutex to another pool, which clears QUIET. What was woken is queued in the pool before anything that is pushed
  *   later: it runs before the ULT could.
  *
- * These two a signal of a cond moves to a locked mutex without a wake. Others it wakes, so that they queue with a look.
+ * These two a signal of a cond moves to a locked mutex without a wake. Others it wakes, so that they queue with a poll.
  *
- * A look comes when the ES where the ULT has queued looks at events. That ES may be held up as the one of the woken ULT
+ * A poll comes when the ES where the ULT has queued checks events. That ES may be held up as the one of the woken ULT
  * is: then a ULT of a shared pool waits, although another ES could run it. And the user may take the woken ULT out of
  * its FIFO pool, or have it migrate, and keep it from running: then the ULTs of `near` wait for it.
  *
  * A mutex may go as soon as its last lock and unlock have returned: unlock touches it for the last time when it clears
  * LOCKED or, if it wakes somebody, when it releases `lock`, before the wake, and the woken waiter has not returned from
- * lock. A ULT that yields to the heir has not returned either, nor has a waiter for which its ES looks: the look holds
- * the lock of the ES's timers, which the waiter takes before it returns, unless the look has taken it out of the queue
- * and wakes it after its last access.
+ * lock. A ULT that yields to the successor has not returned either, nor has a waiter for which its ES polls: the poll
+ * holds the lock of the ES's timers, which the waiter takes before it returns, unless the poll has taken it out of the
+ * queue and wakes it after its last access.
  */
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
@@ -88,7 +88,7 @@ enum {
     ABTI_MUTEX_RECURSIVE = 1 << 0,
     ABTI_MUTEX_LOCKED = 1 << 1,
     ABTI_MUTEX_WAITERS = 1 << 2,
-    ABTI_MUTEX_HEIR = 1 << 3,
+    ABTI_MUTEX_SUCCESSOR = 1 << 3,
     ABTI_MUTEX_COMING = 1 << 4,
     ABTI_MUTEX_QUIET = 127 << 5,
     ABTI_MUTEX_ONE_QUIET = 1 << 5,
@@ -106,7 +106,7 @@ struct ABT_mutex_opaque {
     struct abti_waitq near;    /* lock: ULTs that queued while their pool was the home pool */
     struct abti_waitq waiters; /* lock: the other waiters */
     abti_pool_p4 home;         /* lock: the pool of the last ULT woken from `waiters`. Only compared: it may be freed */
-    abti_unit_p4 heir;         /* lock: the ULT of a FIFO pool that was woken last. Only compared, too */
+    abti_unit_p4 successor;    /* lock: the ULT of a FIFO pool that was woken last. Only compared, too */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&
@@ -139,7 +139,7 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
 
 /*
  * Lets a waiter, which is claimed and in no queue, have the mutex next. If the mutex is locked, a waiter that need not
- * look queues for it without being woken, and comes when it is. A waiter with a deadline does not queue, nor does any
+ * poll queues for it without being woken, and comes when it is. A waiter with a deadline does not queue, nor does any
  * at a recursive mutex: they take it by themselves. Returns the waiter if it does not queue, to be woken now. NULL: it
  * queues.
  */
@@ -194,7 +194,7 @@ ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
      * abti_mutex_drop_plain
      */
     uint32_t word = abti_load_relaxed(&mutex->word);
-    uint32_t taken = (word & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
+    uint32_t taken = (word & ~(uint32_t)ABTI_MUTEX_SUCCESSOR) | ABTI_MUTEX_LOCKED;
     bool is_free = !((word | abti_mutex_quick.free) & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING));
     if (ABTI_LIKELY(is_free) && abti_cas_word(&mutex->word, &word, taken))
         return ABT_SUCCESS;
@@ -217,7 +217,7 @@ void abti_mutex_watch_owners(bool watch);
 
 /*
  * The owner: a work unit, an address of its own for a native thread that is none, or NULL: nobody, or it is not kept.
- * Others may look while the owner changes, so it is one atomic word, at the first place in its room where it is
+ * Others may read while the owner changes, so it is one atomic word, at the first place in its room where it is
  * aligned.
  */
 const void *abti_mutex_owner(ABT_mutex mutex);
@@ -258,7 +258,7 @@ ABTI_INLINE int abti_mutex_unlock(ABT_mutex mutex)
 /* Takes the mutex. False when another caller holds it. */
 bool abti_mutex_trylock(ABT_mutex mutex) ABTI_MUST_CHECK;
 
-/* Takes the mutex by looking again and again. It never switches. */
+/* Takes the mutex by spinning. It never switches. */
 void abti_mutex_spinlock(ABT_mutex mutex);
 
 #endif

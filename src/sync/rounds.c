@@ -5,21 +5,21 @@
 #include "wait/cpus.h"
 
 /*
- * How often a thread looks before it sleeps, for each of the others: as long as their wakes take, one after another.
+ * How often a thread polls before it sleeps, for each of the others: as long as their wakes take, one after another.
  * The last one, which wakes them, comes to the next round that much later; a thread that looks for less sleeps again by
- * then, and so for ever. Looks that learn to be fewer take twice as long on a busy machine. MOST is about a
+ * then, and so for ever. Polls that learn to be fewer take twice as long on a busy machine. MOST is about a
  * millisecond.
  */
-enum { LOOKS_FOR_EACH = 400, MOST_LOOKS = 60000, LOOKS_BETWEEN = 16 };
+enum { SPINS_FOR_EACH = 400, MOST_SPINS = 60000, SPINS_BETWEEN = 16 };
 
-bool abti_round_look(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_look)(const void *arg),
+bool abti_round_spin(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_spin)(const void *arg),
                      const void *arg)
 {
-    uint32_t looks = num < MOST_LOOKS / LOOKS_FOR_EACH ? LOOKS_FOR_EACH * (num - 1) : MOST_LOOKS, now;
-    for (uint32_t i = 0; i < looks; i++) {
+    uint32_t polls = num < MOST_SPINS / SPINS_FOR_EACH ? SPINS_FOR_EACH * (num - 1) : MOST_SPINS, now;
+    for (uint32_t i = 0; i < polls; i++) {
         if (abti_round_is_over(rounds, round, &now))
             return true;
-        if (i % LOOKS_BETWEEN == LOOKS_BETWEEN - 1 && may_look && !may_look(arg))
+        if (i % SPINS_BETWEEN == SPINS_BETWEEN - 1 && may_spin && !may_spin(arg))
             return false;
         abti_cpu_relax();
     }
@@ -31,7 +31,7 @@ bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint
 {
     *learnt = ABTI_LEARNT_BEFORE;
     if (abti_runs_at_once(num))
-        return abti_round_look(rounds, round, num, NULL, NULL);
+        return abti_round_spin(rounds, round, num, NULL, NULL);
     uint32_t now; /* it is behind `round` as long as the last one of an earlier round has not counted yet */
     do {
         if (abti_round_is_over(rounds, round, &now))

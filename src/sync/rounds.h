@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How threads that meet again and again wait for the end of a round. The last one to come counts the round up, with
- * release; the others look at the count, and sleep on it as a futex word. The first round is 0.
+ * release; the others poll the count, and sleep on it as a futex word. The first round is 0.
  */
 #ifndef ABTI_SYNC_ROUNDS_H
 #define ABTI_SYNC_ROUNDS_H
@@ -19,17 +19,17 @@ ABTI_INLINE bool abti_round_is_over(const _Atomic(uint32_t) *rounds, uint32_t ro
 }
 
 /*
- * Looks for the end of a round of `num` threads, which can run at the same time, as long as `may_look(arg)` says, now
+ * Looks for the end of a round of `num` threads, which can run at the same time, as long as `may_spin(arg)` says, now
  * and then. NULL: that is always. False: the caller is to sleep or to block.
  */
-bool abti_round_look(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_look)(const void *arg),
+bool abti_round_spin(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_spin)(const void *arg),
                      const void *arg);
 
-/* Looks, or gives way in a group of more threads than there are CPUs. False: *learnt is for abti_round_sleep. */
+/* Polls, or gives way in a group of more threads than there are CPUs. False: *learnt is for abti_round_sleep. */
 bool abti_round_await_soon(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num,
                            struct abti_adaptive *adaptive, uint32_t *learnt);
 
-/* Sleeps until the round is over. The caller has told those that may end it. */
+/* Sleeps until the round is over. The caller has announced its sleep to the threads that may end it. */
 void abti_round_sleep(_Atomic(uint32_t) *rounds, uint32_t round, struct abti_adaptive *adaptive, uint32_t learnt);
 
 #endif

@@ -8,7 +8,7 @@ void abti_rwlock_init(ABT_rwlock rwlock)
     *rwlock = (struct ABT_rwlock_opaque){.readers = 0};
 }
 
-/* relaxed, here and below: the lock is held. A look without it is a racy read. */
+/* relaxed, here and below: the lock is held. A read without it is racy. */
 ABTI_INLINE bool has_writer(ABT_rwlock rwlock)
 {
     return abti_load_relaxed(&rwlock->writer) != NULL;

@@ -26,7 +26,7 @@ void abti_timers_forget(unsigned index)
     memset(timers, 0, sizeof(*timers));
     abti_spin_init(&timers->lock, ABTI_RANK_TIMERS);
     abti_store_relaxed(&timers->next,
-                       ABTI_CLOCK_NEVER); /* relaxed: there is no other thread, or none that looks here */
+                       ABTI_CLOCK_NEVER); /* relaxed: there is no other thread, or none that polls here */
     timers->bit = abti_lookout_bit(index);
 }
 
@@ -45,7 +45,7 @@ struct abti_timers *abti_timers_at(unsigned index)
     return index <= abti_load_acquire(&highest) ? &timers_of_all[index] : NULL;
 }
 
-/* Says when the ES has to look next, with the lock held. */
+/* Says when the ES has to poll next, with the lock held. */
 static void set_next(struct abti_timers *timers)
 {
     abti_assert(abti_spin_is_mine(&timers->lock));
@@ -66,13 +66,13 @@ static struct abti_timer *timer_of(struct abti_heap_node *node)
 /* --- One timer --- */
 
 void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *waiter, uint64_t deadline_ns,
-                    abti_timer_look look)
+                    abti_timer_poll poll)
 {
     struct abti_timers *timers = es->timers;
     abti_pool *pool = es->cur->pool;
-    abti_assert(es == abti_es_self && (look != NULL) == (waiter->unit != NULL));
+    abti_assert(es == abti_es_self && (poll != NULL) == (waiter->unit != NULL));
     timer->waiter = waiter;
-    timer->look = look;
+    timer->poll = poll;
     timer->node.key = deadline_ns;
     atomic_init(&timer->timers, timers);
     abti_spin_lock(&timers->lock);
@@ -115,14 +115,14 @@ void abti_timer_disarm(struct abti_timer *timer)
 
 /* --- Firing --- */
 
-/* Makes cancelled waiters due at once, with the lock held. Waiters with a look go on waiting. */
+/* Makes cancelled waiters due at once, with the lock held. Waiters with a poll go on waiting. */
 static void expire_cancelled(struct abti_timers *timers)
 {
     timers->recheck = false;
     for (struct abti_heap_node *node = abti_heap_drain(&timers->heap), *next; node; node = next) {
         next = node->next;
         /* seq_cst: pairs with the request in ABT_thread_cancel, see abti_timers_recheck */
-        if (!timer_of(node)->look && atomic_load(&timer_of(node)->waiter->ult->requests) & ABTI_REQ_CANCEL)
+        if (!timer_of(node)->poll && atomic_load(&timer_of(node)->waiter->ult->requests) & ABTI_REQ_CANCEL)
             node->key = 0;
         abti_heap_insert(&timers->heap, node);
     }
@@ -135,10 +135,10 @@ static void expire_cancelled(struct abti_timers *timers)
 static bool end_wait(struct abti_timer *timer, uint64_t now, uint64_t *again)
 {
     *again = ABTI_CLOCK_NEVER;
-    if (!timer->look)
+    if (!timer->poll)
         return abti_waiter_give_up(timer->waiter);
-    uint64_t next = timer->look(timer, now);
-    if (next == ABTI_LOOK_WAKE)
+    uint64_t next = timer->poll(timer, now);
+    if (next == ABTI_POLL_WAKE)
         return true;
     *again = next;
     return false;
@@ -196,7 +196,7 @@ void abti_timers_wake(struct abti_heap_node *due)
 void abti_timers_fire(abti_es *es)
 {
     uint64_t now = abti_clock_mono_ns();
-    /* relaxed: as in abti_timers_look. It is a racy read; an ES that is about to sleep looks again */
+    /* relaxed: as in abti_timers_poll. It is a racy read; an ES that is about to sleep looks again */
     if (now >= abti_load_relaxed(&es->timers->next))
         abti_timers_wake(abti_timers_take_due(es->timers, now));
 }
@@ -231,7 +231,7 @@ void abti_timers_recheck(abti_pool *pool)
         }
         abti_spin_unlock(&timers->lock);
     }
-    /* The ES may have no time to look. The wait may be over, the ULT ended and its pool freed. */
+    /* The ES may have no time to poll. The wait may be over, the ULT ended and its pool freed. */
     if (abti_pool_find(pool))
         abti_parking_look_out_by(pool, 0);
     abti_spin_unlock(&abti_rt.lock);
@@ -293,7 +293,7 @@ static abti_unit *ult_of(const struct abti_timer *timer)
 
 static bool has_deadline(const struct abti_timer *timer)
 {
-    return !timer->look && timer->node.key != ABTI_CLOCK_NEVER;
+    return !timer->poll && timer->node.key != ABTI_CLOCK_NEVER;
 }
 
 /* Another ES, the primary one if it is there; NULL: there is none. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Deadlines of ULTs that wait: one heap for each ES, whose native thread ends the waits when their time has come. It
- * looks at the clock when its scheduler looks at events, and sleeps no longer than until the next deadline. Without
+ * looks at the clock when its scheduler checks events, and sleeps no longer than until the next deadline. Without
  * armed timers it does neither. Where it runs a long unit, others look at its heap in its place (sync/lookout.h).
  *
- * A timer with a *look* is no deadline: its waiter waits as long as it takes, and the look tells from time to time
+ * A timer with a *poll* is no deadline: its waiter waits as long as it takes, and the poll tells from time to time
  * whether the waiter should wake and see for itself. Such a timer keeps no ES from ending.
  *
  * A timer is in its waiter's frame. Its waiter, which may go on elsewhere, takes it out, so that nobody touches it
@@ -21,25 +21,25 @@
 struct abti_timer;
 
 /*
- * Is called when the timer of a waiter with a `unit` is due. Returns when the look is to be called again;
- * ABTI_LOOK_WAKE: the look has taken the waiter out of its queue, and the ES wakes it; ABTI_CLOCK_NEVER: a waker has
- * taken it out. The caller holds the lock of the timers, so that the look only tries to take locks.
+ * Is called when the timer of a waiter with a `unit` is due. Returns when the poll is to be called again;
+ * ABTI_POLL_WAKE: the poll has taken the waiter out of its queue, and the ES wakes it; ABTI_CLOCK_NEVER: a waker has
+ * taken it out. The caller holds the lock of the timers, so that the poll only tries to take locks.
  */
-typedef uint64_t (*abti_timer_look)(struct abti_timer *timer, uint64_t now_ns);
+typedef uint64_t (*abti_timer_poll)(struct abti_timer *timer, uint64_t now_ns);
 
-enum { ABTI_LOOK_WAKE = 0 };
+enum { ABTI_POLL_WAKE = 0 };
 
 struct abti_timer {
     struct abti_heap_node node;           /* timers->lock; the key is the deadline */
     _Atomic(struct abti_timers *) timers; /* where it is armed; NULL: nowhere. It changes under the locks of all that
                                              are concerned, and not after it has become NULL */
     struct abti_waiter *waiter;
-    abti_timer_look look; /* NULL: the time is a deadline, and the wait ends by abti_waiter_give_up */
+    abti_timer_poll poll; /* NULL: the time is a deadline, and the wait ends by abti_waiter_give_up */
 };
 
 /* Arms a timer for a ULT that is about to wait here. The native thread of `es` calls it. */
 void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *waiter, uint64_t deadline_ns,
-                    abti_timer_look look);
+                    abti_timer_poll poll);
 
 /* Takes a timer out, wherever it is. Nobody looks at it afterwards. Its waiter calls this. */
 void abti_timer_disarm(struct abti_timer *timer);
@@ -51,9 +51,9 @@ void abti_timer_disarm(struct abti_timer *timer);
 void abti_timers_fire(abti_es *es);
 
 /* Ends the waits whose time has passed, at the cost of a load as long as there is no deadline. */
-ABTI_INLINE void abti_timers_look(abti_es *es)
+ABTI_INLINE void abti_timers_poll(abti_es *es)
 {
-    /* relaxed: if an ES is given a timer while it runs, it may see that at its next look */
+    /* relaxed: if an ES is given a timer while it runs, it may see that at its next poll */
     if (ABTI_UNLIKELY(abti_load_relaxed(&es->timers->next) != ABTI_CLOCK_NEVER))
         abti_timers_fire(es);
 }

@@ -59,14 +59,14 @@ static void after_await(void *arg)
 
 /*
  * Blocks the ULT until it is woken, by its timer at the latest. It is not cancelled while others know of its frame: the
- * canceller makes the timer fire instead (abti_timers_recheck). seq_cst: `held` and the look at the requests pair with
+ * canceller makes the timer fire instead (abti_timers_recheck). seq_cst: `held` and the read of the requests pair with
  * those in ABT_thread_cancel. relaxed: when the ULT runs again, its own stream looks at `held`.
  */
 static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
 {
     struct abti_timer timer;
     abti_unit *ult = w->ult;
-    /* Until it runs again. seq_cst, as the look at the requests: pairs with the canceller, see abti_timers_recheck */
+    /* Until it runs again. seq_cst, as the read of the requests: pairs with the canceller, see abti_timers_recheck */
     atomic_store(&ult->held, 1);
     abti_timer_arm(abti_es_self, &timer, w, deadline_ns, NULL);
     if (!(atomic_load(&ult->requests) & ABTI_REQ_CANCEL) || !abti_waiter_give_up(w)) {

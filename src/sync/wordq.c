@@ -18,7 +18,7 @@
  *
  *   a native thread sleeps only if the word is unchanged, which the system compares with its wakes in one step;
  *   a ULT has looked at the word with the bucket's lock held, and releases that when it has left its stack: a waker,
- *   which takes the lock, finds it where it can be resumed, or the ULT has not looked yet;
+ *   which takes the lock, finds it where it can be resumed, or the ULT has not read it yet;
  *   a stream in its dock has announced its sleep before it counts itself, so that a waker finds the sleeper asleep. It
  *   leaves the bucket under the lock, so that a waker that has found it there finds the sleeper, too.
  */
@@ -70,10 +70,10 @@ static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *wo
         uint32_t learnt;
         if (abti_group_await_soon(&bucket->adaptive, sleeps, word, value, num, meanwhile, &learnt))
             return;
-        if (abti_meanwhile_look(meanwhile))
+        if (abti_meanwhile_poll(meanwhile))
             continue;
-        if (ABTI_BUILD_WAIT_ACTIVE && meanwhile && meanwhile->look)
-            sched_yield(); /* a thread that spins on the word has no wake after which it would look */
+        if (ABTI_BUILD_WAIT_ACTIVE && meanwhile && meanwhile->poll)
+            sched_yield(); /* a thread that spins on the word has no wake after which it would poll */
         else if (ABTI_UNLIKELY(dock->is_wanted(abti_es_self)))
             sleep_docked(bucket, word, value, learnt, dock);
         else
@@ -205,7 +205,7 @@ void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num
     }
     while (!abti_word_is_changed(word, value)) {
         struct abti_waiter w;
-        if (abti_meanwhile_look(meanwhile))
+        if (abti_meanwhile_poll(meanwhile))
             continue;
         abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_OTHER, (const void *)word);
         suspend_on_word(bucket, &w, word, value);
@@ -217,7 +217,7 @@ void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num)
     abti_assert(word);
     struct wordq_bucket *bucket = wordq_bucket_of(word);
     /* seq_cst: pairs with the fences in sleep_on_word, suspend_on_word and abti_wordq_enter. relaxed: the fence orders
-     * the looks */
+     * the reads */
     abti_fence_seq_cst();
     if (abti_load_relaxed(&bucket->queued) > 0)
         num -= wake_queued(bucket, word, num);

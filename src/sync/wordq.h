@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits for a user's words: ULTs are suspended, and native threads, which here are also the streams of ULTs that
- * ask for it, look, give way and sleep on the word itself.
+ * ask for it, poll, give way and sleep on the word itself.
  *
  * The waiters of a word are in a bucket, by a hash of its address, so that a word has no memory of the library, and
  * words that many streams use at once share no line of it as a rule. A wake touches nothing but the bucket, and writes

@@ -2,7 +2,7 @@
 #include "sync/xbarrier.h"
 
 #include "base/assert.h"
-#include "sync/looks.h"
+#include "sync/hazard.h"
 #include "sync/rounds.h"
 #include "wait/word.h"
 
@@ -14,7 +14,7 @@ void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num
 
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 {
-    abti_looks_settle(barrier);
+    abti_hazards_settle(barrier);
     /* acquire: pairs with the release in leave_barrier, which is the last access of a thread that leaves */
     abti_spin_until(abti_load_acquire(&barrier->outsiders) == 0);
 }
@@ -41,7 +41,7 @@ static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t 
 static void enter_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *es)
 {
     if (ABTI_LIKELY(es != NULL))
-        abti_look_begin(es, barrier);
+        abti_hazard_begin(es, barrier);
     else
         abti_fetch_add_relaxed(&barrier->outsiders, 1); /* relaxed: see above */
 }
@@ -49,7 +49,7 @@ static void enter_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *e
 static void leave_barrier(struct ABT_xstream_barrier_opaque *barrier, abti_es *es)
 {
     if (ABTI_LIKELY(es != NULL))
-        abti_look_end(es);
+        abti_hazard_end(es);
     else
         abti_fetch_add_release(&barrier->outsiders, (uint32_t)-1); /* release: pairs with abti_xbarrier_fini */
 }

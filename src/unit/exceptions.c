@@ -88,29 +88,29 @@ void abti_exceptions_look(abti_es *es)
     look_for_runtime(es, true);
 }
 
-void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept)
+void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *saved)
 {
     abti_assert(es == abti_es_self);
-    *kept = (struct abti_cxx_globals){NULL, 0};
+    *saved = (struct abti_cxx_globals){NULL, 0};
     if (!es->cxx.globals) {
         await_library(es, &no_library_yet); /* a library has come; from now on they are counted */
         look_for_runtime(es, true);
     }
     if (!es->cxx.globals)
         return;
-    *kept = *es->cxx.globals;
+    *saved = *es->cxx.globals;
     es->cxx.globals->caught = NULL;
     es->cxx.globals->uncaught = 0;
 }
 
-void abti_exceptions_give(const struct abti_cxx_globals *kept)
+void abti_exceptions_give(const struct abti_cxx_globals *saved)
 {
     abti_es *es = abti_es_self;
     if (!es->cxx.globals)
         look_for_runtime(es, true); /* it is known to the ES where they came from */
     abti_assert(es->cxx.globals);
-    es->cxx.globals->caught = kept->caught;
-    es->cxx.globals->uncaught = kept->uncaught;
+    es->cxx.globals->caught = saved->caught;
+    es->cxx.globals->uncaught = saved->uncaught;
 }
 
 /* --- An exception that nobody catches --- */

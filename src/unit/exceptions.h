@@ -38,11 +38,11 @@ void abti_exceptions_move(abti_es *es);
 /* In the child of a fork, before its ES enters. */
 void abti_exceptions_forget(void);
 
-/* Moves what the running unit has in hand to *kept, and back, on the ES where it runs then. */
-void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept);
-void abti_exceptions_give(const struct abti_cxx_globals *kept);
+/* Moves what the running unit has in hand to *saved, and back, on the ES where it runs then. */
+void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *saved);
+void abti_exceptions_give(const struct abti_cxx_globals *saved);
 
-/* Has a C++ runtime come, among other libraries? Asked at looks at events, once such have come. */
+/* Has a C++ runtime come, among other libraries? Asked at event checks, once such have come. */
 void abti_exceptions_look(abti_es *es);
 
 #endif

@@ -39,7 +39,7 @@ void abti_joining_note(abti_unit *unit, abti_unit *joined, bool keeps_stream)
         count_joining(1);
     }
     if (at)
-        at->looks++;
+        at->polls++;
     abti_spin_unlock(&joining_lock);
 }
 
@@ -79,11 +79,11 @@ unsigned abti_joining_round(struct abti_joining joining[ABTI_MAX_JOINING])
         struct abti_joining *at = &table[i];
         if (!at->unit)
             continue;
-        if (!at->keeps_stream && at->looks == at->seen) {
+        if (!at->keeps_stream && at->polls == at->seen) {
             free_entry(at);
             continue;
         }
-        at->seen = at->looks;
+        at->seen = at->polls;
         at->rounds += at->rounds < UINT8_MAX;
         joining[num++] = *at;
     }

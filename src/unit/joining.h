@@ -2,7 +2,7 @@
 /*
  * Units that wait for the end of another without being blocked: the second joiner of a unit looks again and
  * again, and a tasklet cannot leave its stream. Kept for the check for deadlocks, in a table of a
- * fixed size: a ULT may be cancelled while it looks, and leaves nothing behind that could be in anybody's way.
+ * fixed size: a ULT may be cancelled while it polls, and leaves nothing behind that could be in anybody's way.
  */
 #ifndef ABTI_UNIT_JOINING_H
 #define ABTI_UNIT_JOINING_H
@@ -16,9 +16,9 @@ struct abti_joining {
     abti_unit *joined; /* for the end of this one */
     bool keeps_stream; /* it waits on its native thread, and nothing else can run on its stream; false: it looks again
                           and again, and yields */
-    uint32_t looks;    /* how often it has looked */
-    uint32_t seen;     /* the watcher's: how often it had at the last look */
-    uint8_t rounds;    /* the watcher's: for how many looks it has waited on */
+    uint32_t polls;    /* how often it has polled */
+    uint32_t seen;     /* the watcher's: how often it had at the last poll */
+    uint8_t rounds;    /* the watcher's: for how many polls it has waited on */
     bool reported;     /* the watcher's: of this wait */
 };
 

@@ -40,23 +40,23 @@ ABTX_switch_link *abti_hooks_find(ABTX_switch_link *chain, void (*leave)(void *a
 /* The running unit is about to leave the stream; it is back, maybe on another one. */
 ABTI_INLINE struct abti_saved abti_saved_lay_by(abti_es *es)
 {
-    struct abti_saved kept = {.hooks = es->hooks};
-    if (ABTI_UNLIKELY(kept.hooks != NULL))
+    struct abti_saved saved = {.hooks = es->hooks};
+    if (ABTI_UNLIKELY(saved.hooks != NULL))
         abti_hooks_leave(es);
     if (abti_has_exceptions(es))
-        abti_exceptions_take(es, &kept.exceptions);
-    return kept;
+        abti_exceptions_take(es, &saved.exceptions);
+    return saved;
 }
 
-ABTI_INLINE void abti_saved_pick_up(const struct abti_saved *kept)
+ABTI_INLINE void abti_saved_pick_up(const struct abti_saved *saved)
 {
-    if (ABTI_UNLIKELY(kept->exceptions.caught || kept->exceptions.uncaught > 0))
-        abti_exceptions_give(&kept->exceptions);
-    if (ABTI_UNLIKELY(kept->hooks != NULL))
-        abti_hooks_back(kept->hooks);
+    if (ABTI_UNLIKELY(saved->exceptions.caught || saved->exceptions.uncaught > 0))
+        abti_exceptions_give(&saved->exceptions);
+    if (ABTI_UNLIKELY(saved->hooks != NULL))
+        abti_hooks_back(saved->hooks);
 }
 
-/* The running unit ends by a call. Like all that its functions own, what is kept here is left. */
+/* The running unit ends by a call. Like all that its functions own, what is saved here is left. */
 ABTI_INLINE void abti_saved_drop(abti_es *es)
 {
     struct abti_cxx_globals dropped;

@@ -155,7 +155,7 @@ static char *default_stack_end(abti_unit *unit)
         char *end = started ? (char *)stack_of(unit) : NULL;
         if (end && join & ABTI_JOIN_IN_PLACE) {
             abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-            /* acquire: keeps this load before the next look at unit->join, and pairs with no release */
+            /* acquire: keeps this load before the next read of unit->join, and pairs with no release */
             end = (char *)abti_plain_load_acquire(&joiner->ctx) - ABTI_CTX_BELOW;
         }
         /* relaxed: the acquires above keep this load after theirs */

@@ -346,7 +346,7 @@ ABTI_INLINE bool abti_unit_has_started(abti_unit *unit)
 
 /*
  * Whether the unit is fresh: it has not started, and there is nothing special about it, not even a request, so that it
- * may start on any default stack, or in place. relaxed: a request takes effect at the next look, whenever it becomes
+ * may start on any default stack, or in place. relaxed: a request takes effect at the next poll, whenever it becomes
  * visible. Four bytes are loaded here, since creation has stored them together; two of them would come a little later.
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
@@ -358,7 +358,7 @@ ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 
 /*
  * Whether the unit is a tasklet without requests, which may be run at once.
- * relaxed: a request takes effect at the next look, whenever it becomes visible.
+ * relaxed: a request takes effect at the next poll, whenever it becomes visible.
  */
 ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
 {

@@ -47,16 +47,16 @@ static bool sleeps_at_once(struct abti_adaptive *adaptive, uint32_t level)
     return level > ABTI_ADAPTIVE_MOST;
 }
 
-struct abti_adaptive_leave abti_adaptive_allow_looks(struct abti_adaptive *adaptive, uint32_t wakes)
+struct abti_adaptive_leave abti_adaptive_allow_spins(struct abti_adaptive *adaptive, uint32_t wakes)
 {
     uint32_t level = abti_load_relaxed(&adaptive->level);
     if (sleeps_at_once(adaptive, level))
         return (struct abti_adaptive_leave){.times = 0, .level = level};
     uint32_t saved = wakes % ABTI_ADAPTIVE_AGAIN == 0 ? 0 : level;
-    return (struct abti_adaptive_leave){.times = (uint32_t)ABTI_ADAPTIVE_LOOKS >> saved, .level = level};
+    return (struct abti_adaptive_leave){.times = (uint32_t)ABTI_ADAPTIVE_SPINS >> saved, .level = level};
 }
 
-void abti_adaptive_learn_looks(struct abti_adaptive *adaptive, uint32_t level, uint32_t num, bool pays)
+void abti_adaptive_learn_spins(struct abti_adaptive *adaptive, uint32_t level, uint32_t num, bool pays)
 {
     if (!pays) {
         lose_patience(adaptive, level, num);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a group of native threads looks, or gives way, before it sleeps: what it has learnt of its last waits, and
+ * How long a group of native threads polls, or gives way, before it sleeps: what it has learnt of its last waits, and
  * what the next one may do. The policy neither waits nor has a clock: wait/group.c waits, as long as it may, and tells
  * how that went.
  *
@@ -16,24 +16,24 @@
 
 /* What each is worth: doc/tuning.md. */
 enum {
-    ABTI_ADAPTIVE_LOOKS = 16384,          /* looks, with a pause each, of a group that can run at once */
-    ABTI_ADAPTIVE_LOOKS_TO_YIELD = 4096,  /* after each so many the thread gives way once */
-    ABTI_ADAPTIVE_SHORT_NS = 1000000,     /* after a sleep that was shorter, with its wake, more looks are made */
-    ABTI_ADAPTIVE_AGAIN = 512,            /* in one of so many wakes the group looks as long as at first */
+    ABTI_ADAPTIVE_SPINS = 16384,          /* spins, with a pause each, of a group that can run at once */
+    ABTI_ADAPTIVE_SPINS_TO_YIELD = 4096,  /* after each so many the thread gives way once */
+    ABTI_ADAPTIVE_SHORT_NS = 1000000,     /* after a sleep that was shorter, with its wake, more polls are made */
+    ABTI_ADAPTIVE_AGAIN = 512,            /* in one of so many wakes the group polls as long as at first */
     ABTI_ADAPTIVE_MOST = 12,              /* the most that it learns to save, in powers of two */
     ABTI_ADAPTIVE_YIELDS = 4,             /* how often a group of more threads than CPUs gives way */
     ABTI_ADAPTIVE_YIELD_LEAST_NS = 20000, /* it goes on for so long while its yields find nobody else */
     ABTI_ADAPTIVE_YIELD_ALONE_NS = 2000,  /* a yield that took less has found nobody else */
     ABTI_ADAPTIVE_YIELD_NS = 400000,      /* all yields together take no longer than this, below a time slice, */
     ABTI_ADAPTIVE_YIELD_EACH_NS = 10000,  /* and this for each thread of the group on a CPU */
-    ABTI_ADAPTIVE_LEAST_MEETINGS = 16,    /* after that, or looks that lost the CPU, so many begin with sleep, */
+    ABTI_ADAPTIVE_LEAST_MEETINGS = 16,    /* after that, or polls that lost the CPU, so many begin with sleep, */
     ABTI_ADAPTIVE_MOST_MEETINGS = 4096,   /* of twice as many each time, up to this number */
     ABTI_ADAPTIVE_MOST_THREADS = 65536,   /* more threads count as that number, so that no product overflows */
 };
 
 /* What a group has learnt. It is all zeros at first. */
 struct abti_adaptive {
-    /* How many powers of two fewer looks it takes than at first. More than ABTI_ADAPTIVE_MOST says how many of its
+    /* How many powers of two fewer polls it takes than at first. More than ABTI_ADAPTIVE_MOST says how many of its
      * waits are to begin with sleep, since other threads want the CPU. */
     _Atomic(uint32_t) level;
     _Atomic(uint32_t)
@@ -42,20 +42,20 @@ struct abti_adaptive {
 
 /* What one wait may do before it sleeps. */
 struct abti_adaptive_leave {
-    uint32_t times;    /* looks or yields; 0: it sleeps at once */
+    uint32_t times;    /* polls or yields; 0: it sleeps at once */
     uint64_t least_ns; /* more yields than that, while those that returned at once have taken less, all together */
     uint64_t limit_ns; /* of all yields together */
     uint32_t level;    /* what the group had learnt when the wait began */
 };
 
-/* Allows looks to a group that can run at once. `wakes` counts the wakes of the group. */
-struct abti_adaptive_leave abti_adaptive_allow_looks(struct abti_adaptive *adaptive, uint32_t wakes);
+/* Allows polls to a group that can run at once. `wakes` counts the wakes of the group. */
+struct abti_adaptive_leave abti_adaptive_allow_spins(struct abti_adaptive *adaptive, uint32_t wakes);
 
 /*
- * Tells that the looks, which were allowed to `num` threads when the group had learnt `level`, have not failed; or, if
+ * Tells that the polls, which were allowed to `num` threads when the group had learnt `level`, have not failed; or, if
  * they do not pay, that another program had the CPU for long meanwhile.
  */
-void abti_adaptive_learn_looks(struct abti_adaptive *adaptive, uint32_t level, uint32_t num, bool pays);
+void abti_adaptive_learn_spins(struct abti_adaptive *adaptive, uint32_t level, uint32_t num, bool pays);
 
 /* Tells that they have failed, and how long the thread slept then. */
 void abti_adaptive_learn_sleep(struct abti_adaptive *adaptive, uint32_t level, uint64_t slept_ns);

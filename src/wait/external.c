@@ -8,9 +8,8 @@
 #include "wait/task.h"
 
 struct external {
+    struct abti_listed_thread listed;
     struct abti_known known;
-    int task;                     /* the thread's number */
-    struct external *next, *prev; /* external_lock */
 };
 
 _Atomic(bool) abti_externals_are_wanted;
@@ -22,22 +21,53 @@ void abti_known_set_self(struct abti_known *known)
 }
 
 static struct abti_spin external_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-static struct external *externals;          /* external_lock */
-static unsigned num_unlisted;               /* external_lock: those for which there was no memory; they stay for ever */
-static struct abti_own_thread *own_threads; /* external_lock */
-static pthread_key_t external_key;          /* its value is the record, which goes when its thread ends */
+static struct abti_listed_thread *externals;   /* external_lock */
+static struct abti_listed_thread *own_threads; /* external_lock */
+static unsigned num_unlisted;      /* external_lock: those for which there was no memory; they stay for ever */
+static pthread_key_t external_key; /* its value is the record, which goes when its thread ends */
+
+static struct external *external_of(struct abti_listed_thread *listed)
+{
+    return ABTI_CONTAINER_OF(listed, struct external, listed);
+}
+
+/* The calling thread. relaxed: a thread that does not see the number takes it for unknown */
+static void enter_list(struct abti_listed_thread **list, struct abti_listed_thread *self)
+{
+    abti_store_relaxed(&self->task, abti_task_self());
+    abti_spin_lock(&external_lock);
+    self->prev = NULL;
+    self->next = *list;
+    if (*list)
+        (*list)->prev = self;
+    *list = self;
+    abti_spin_unlock(&external_lock);
+}
+
+static void leave_list(struct abti_listed_thread **list, struct abti_listed_thread *thread)
+{
+    abti_spin_lock(&external_lock);
+    if (thread->prev)
+        thread->prev->next = thread->next;
+    else
+        *list = thread->next;
+    if (thread->next)
+        thread->next->prev = thread->prev;
+    abti_spin_unlock(&external_lock);
+}
+
+/* external_lock held. relaxed: the lock orders it. NULL: it is not in the list. */
+static struct abti_listed_thread *find_task(struct abti_listed_thread *list, int task)
+{
+    while (list && abti_load_relaxed(&list->task) != task)
+        list = list->next;
+    return list;
+}
 
 static void external_leave(void *value)
 {
     struct external *external = value;
-    abti_spin_lock(&external_lock);
-    if (external->prev)
-        external->prev->next = external->next;
-    else
-        externals = external->next;
-    if (external->next)
-        external->next->prev = external->prev;
-    abti_spin_unlock(&external_lock);
+    leave_list(&externals, &external->listed);
     abti_known_set_self(NULL);
     free(external);
 }
@@ -58,18 +88,13 @@ void abti_external_enter(void)
         free(external);
         external = NULL;
     }
-    if (external)
-        external->task = abti_task_self();
-    abti_spin_lock(&external_lock);
     if (external) {
-        external->next = externals;
-        if (externals)
-            externals->prev = external;
-        externals = external;
+        enter_list(&externals, &external->listed);
     } else {
+        abti_spin_lock(&external_lock);
         num_unlisted++;
+        abti_spin_unlock(&external_lock);
     }
-    abti_spin_unlock(&external_lock);
     abti_known_set_self(external ? &external->known : &unlisted);
 }
 
@@ -85,53 +110,33 @@ bool abti_known_is_asleep(struct abti_known *known)
 
 /* --- The library's own --- */
 
-void abti_own_enter(struct abti_own_thread *own)
+void abti_own_enter(struct abti_listed_thread *own)
 {
-    abti_store_relaxed(&own->task, abti_task_self()); /* relaxed: a thread that does not see it takes it for unknown */
-    abti_spin_lock(&external_lock);
-    own->prev = NULL;
-    own->next = own_threads;
-    if (own_threads)
-        own_threads->prev = own;
-    own_threads = own;
-    abti_spin_unlock(&external_lock);
+    enter_list(&own_threads, own);
 }
 
-void abti_own_leave(struct abti_own_thread *own)
+void abti_own_leave(struct abti_listed_thread *own)
 {
-    abti_spin_lock(&external_lock);
-    if (own->prev)
-        own->prev->next = own->next;
-    else
-        own_threads = own->next;
-    if (own->next)
-        own->next->prev = own->prev;
-    abti_spin_unlock(&external_lock);
+    leave_list(&own_threads, own);
 }
 
 /* --- All others --- */
 
-/* external_lock held. relaxed: the lock orders it. */
-static bool is_own(int task)
+/* external_lock held. */
+static void count_external(struct abti_outsiders *outsiders, struct abti_listed_thread *external)
 {
-    const struct abti_own_thread *own = own_threads;
-    while (own && abti_load_relaxed(&own->task) != task)
-        own = own->next;
-    return own != NULL;
+    outsiders->externals++;
+    outsiders->asleep += abti_known_is_asleep(&external_of(external)->known);
 }
 
 static void count_task(int task, void *outsiders_)
 {
     struct abti_outsiders *outsiders = outsiders_;
     abti_spin_lock(&external_lock);
-    bool known = is_own(task);
-    struct external *external = known ? NULL : externals;
-    while (external && external->task != task)
-        external = external->next;
-    if (external) {
-        outsiders->externals++;
-        outsiders->asleep += abti_known_is_asleep(&external->known);
-    }
+    bool known = find_task(own_threads, task) != NULL;
+    struct abti_listed_thread *external = known ? NULL : find_task(externals, task);
+    if (external)
+        count_external(outsiders, external);
     abti_spin_unlock(&external_lock);
     if (!known && !external && !abti_task_is_foreign(task))
         outsiders->unknown++;
@@ -141,10 +146,10 @@ unsigned abti_externals_list(struct abti_external_note *notes, unsigned room)
 {
     unsigned num = 0;
     abti_spin_lock(&external_lock);
-    for (struct external *external = externals; external && num < room; external = external->next) {
-        struct abti_known *known = &external->known;
+    for (struct abti_listed_thread *external = externals; external && num < room; external = external->next) {
+        struct abti_known *known = &external_of(external)->known;
         notes[num++] = (struct abti_external_note){
-            .task = external->task,
+            .task = abti_load_relaxed(&external->task),
             .owns_as = abti_load_relaxed(&known->owns_as), /* relaxed, here as below: only shown, and compared */
             .word = abti_known_is_asleep(known) ? abti_load_relaxed(&known->word) : NULL,
         };
@@ -157,10 +162,8 @@ unsigned abti_externals_list(struct abti_external_note *notes, unsigned room)
 static void count_externals(struct abti_outsiders *outsiders)
 {
     abti_spin_lock(&external_lock);
-    for (struct external *external = externals; external; external = external->next) {
-        outsiders->externals++;
-        outsiders->asleep += abti_known_is_asleep(&external->known);
-    }
+    for (struct abti_listed_thread *external = externals; external; external = external->next)
+        count_external(outsiders, external);
     abti_spin_unlock(&external_lock);
 }
 

@@ -20,7 +20,7 @@ struct abti_known {
     _Atomic(_Atomic(uint32_t) *) word;
     _Atomic(uint32_t) value;
     _Atomic(const void *) owns_as; /* what mutexes keep that it owns; NULL: it owns none */
-    bool only_looks;               /* the thread's own: its deadlines are times to look whether a wait has ended */
+    bool only_polls;               /* the thread's own: its deadlines are times to look whether a wait has ended */
 };
 
 extern _Atomic(bool) abti_externals_are_wanted ABTI_HIDDEN;
@@ -46,24 +46,24 @@ ABTI_INLINE void abti_external_note(void)
 /* The thread sleeps, nobody has woken it, and it has no deadline. */
 bool abti_known_is_asleep(struct abti_known *known);
 
-/* The deadlines of the calling thread are, from now on, times to look. */
-ABTI_INLINE void abti_known_only_looks(bool looks)
+/* The deadlines of the calling thread are, from now on, times to poll. */
+ABTI_INLINE void abti_known_only_polls(bool polls)
 {
     struct abti_known *known = abti_known_self;
     if (known)
-        known->only_looks = looks;
+        known->only_polls = polls;
 }
 
-/* A native thread of the library's own, a stream's or a helper's: by itself it wakes nobody. Static, or the thread's.
- */
-struct abti_own_thread {
-    _Atomic(int) task;                   /* its number, see wait/task.h; ABTI_TASK_UNKNOWN: it has not begun */
-    struct abti_own_thread *next, *prev; /* external.c's */
+/* A native thread in one of two lists: of the library's own ones, or of the registered ones. */
+struct abti_listed_thread {
+    _Atomic(int) task;                      /* its number, see wait/task.h; ABTI_TASK_UNKNOWN: it has not begun */
+    struct abti_listed_thread *next, *prev; /* external.c's */
 };
 
-/* The calling thread is the library's own until it leaves. */
-void abti_own_enter(struct abti_own_thread *own);
-void abti_own_leave(struct abti_own_thread *own);
+/* The calling thread is the library's own, a stream's or a helper's, until it leaves: by itself it wakes nobody. `own`
+ * is static, or the thread's. */
+void abti_own_enter(struct abti_listed_thread *own);
+void abti_own_leave(struct abti_listed_thread *own);
 
 /* The native threads of the process that are not the library's own. */
 struct abti_outsiders {

@@ -21,10 +21,10 @@ void abti_group_sleep(struct abti_adaptive *adaptive, uint32_t learnt, _Atomic(u
 }
 
 /*
- * Gives way in the midst of looks: the thread that is waited for may be on this very CPU, where it was woken, and would
- * run only when the looks have ended. But a thread that gives way beside another program loses the rest of its time
+ * Gives way in the midst of polls: the thread that is waited for may be on this very CPU, where it was woken, and would
+ * run only when the polls have ended. But a thread that gives way beside another program loses the rest of its time
  * slice, some milliseconds, so that a usual wait is to end before that. False: another program had the CPU for long, so
- * that the looks are to end.
+ * that the polls are to end.
  */
 static bool group_gives_way(void)
 {
@@ -36,21 +36,21 @@ static bool group_gives_way(void)
 
 /*
  * Looks for a while, by which threads that meet again and again keep step without any system call. Where another
- * program had the CPU for long, nothing is learnt from the last look: it measures contention for the CPU, not the time
+ * program had the CPU for long, nothing is learnt from the last poll: it measures contention for the CPU, not the time
  * that a wake takes.
  */
-static bool looks_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
+static bool spins_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
                              uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
-    enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile */
-    struct abti_adaptive_leave leave = abti_adaptive_allow_looks(adaptive, sleeps);
+    enum { SPINS_EACH = 16 }; /* that number of reads of the word for each at what may be done meanwhile */
+    struct abti_adaptive_leave leave = abti_adaptive_allow_spins(adaptive, sleeps);
     bool changed = abti_word_is_changed(word, value), goes_on = true;
     if (leave.times == 0)
         return changed;
     for (uint32_t i = 0; i < leave.times && !changed && goes_on; i++) {
-        if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
+        if (i % SPINS_EACH == SPINS_EACH - 1 && abti_meanwhile_poll(meanwhile))
             i = 0;
-        else if (i % ABTI_ADAPTIVE_LOOKS_TO_YIELD == ABTI_ADAPTIVE_LOOKS_TO_YIELD - 1)
+        else if (i % ABTI_ADAPTIVE_SPINS_TO_YIELD == ABTI_ADAPTIVE_SPINS_TO_YIELD - 1)
             goes_on = group_gives_way();
         else
             abti_cpu_relax();
@@ -58,7 +58,7 @@ static bool looks_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, co
     }
     *learnt = goes_on ? leave.level : ABTI_LEARNT_BEFORE;
     if (changed || !goes_on)
-        abti_adaptive_learn_looks(adaptive, leave.level, num, goes_on);
+        abti_adaptive_learn_spins(adaptive, leave.level, num, goes_on);
     return changed;
 }
 
@@ -79,7 +79,7 @@ static bool yields_with_group(struct abti_adaptive *adaptive, uint32_t sleeps, c
     bool changed = abti_word_is_changed(word, value);
     for (uint32_t i = 0;
          !changed && now_ns - since_ns <= leave.limit_ns && (i < leave.times || alone_ns < leave.least_ns); i++) {
-        if (abti_meanwhile_look(meanwhile)) {
+        if (abti_meanwhile_poll(meanwhile)) {
             i = 0;
             since_ns = now_ns = abti_clock_mono_ns();
         }
@@ -99,6 +99,6 @@ bool abti_group_await_soon(struct abti_adaptive *adaptive, uint32_t sleeps, cons
 {
     abti_assert(adaptive && word && learnt);
     *learnt = ABTI_LEARNT_BEFORE;
-    return abti_runs_at_once(num) ? looks_with_group(adaptive, sleeps, word, value, num, meanwhile, learnt)
+    return abti_runs_at_once(num) ? spins_with_group(adaptive, sleeps, word, value, num, meanwhile, learnt)
                                   : yields_with_group(adaptive, sleeps, word, value, num, meanwhile);
 }

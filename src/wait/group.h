@@ -10,20 +10,20 @@
 #include <stdint.h>
 #include "wait/adaptive.h"
 
-/* What a thread that waits does between its looks. `look` says whether it has done something. NULL: it does nothing. */
+/* What a thread that waits does between its polls. `poll` says whether it has done something. NULL: it does nothing. */
 struct abti_meanwhile {
-    int (*look)(void *arg);
+    int (*poll)(void *arg);
     void *arg;
 };
 
 /* Does it. False: there was nothing to do. */
-static inline bool abti_meanwhile_look(const struct abti_meanwhile *meanwhile)
+static inline bool abti_meanwhile_poll(const struct abti_meanwhile *meanwhile)
 {
-    return meanwhile && meanwhile->look && meanwhile->look(meanwhile->arg);
+    return meanwhile && meanwhile->poll && meanwhile->poll(meanwhile->arg);
 }
 
 /*
- * The part of a wait that comes before the sleep: looks, or gives way in a group of more threads than there are CPUs,
+ * The part of a wait that comes before the sleep: polls, or gives way in a group of more threads than there are CPUs,
  * until *word is no longer `value`, and no longer than `adaptive` allows, which learns from it. `sleeps` is a count
  * that changes now and then, at most once for each sleep. Whenever `meanwhile`, which may be NULL, has done something,
  * all of it begins anew. True: the word has changed. acquire: pairs with the release by which the caller's partner
@@ -35,7 +35,7 @@ bool abti_group_await_soon(struct abti_adaptive *adaptive, uint32_t sleeps, cons
 /* What is there to learn of a sleep has been learnt when the thread gave way. */
 #define ABTI_LEARNT_BEFORE UINT32_MAX
 
-/* Sleeps on the word until a wake, as abti_word_wait, and learns from it how long to look. */
+/* Sleeps on the word until a wake, as abti_word_wait, and learns from it how long to poll. */
 void abti_group_sleep(struct abti_adaptive *adaptive, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value);
 
 #endif

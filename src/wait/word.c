@@ -16,7 +16,7 @@ ABTI_INLINE bool word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t d
 bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
     struct abti_known *known = abti_known_self;
-    if (ABTI_LIKELY(!known) || (deadline_ns != ABTI_CLOCK_NEVER && !known->only_looks))
+    if (ABTI_LIKELY(!known) || (deadline_ns != ABTI_CLOCK_NEVER && !known->only_polls))
         return word_wait(word, expected, deadline_ns);
     abti_store_relaxed(&known->value, expected); /* relaxed: the next store publishes it */
     abti_store_release(&known->word, word);      /* release: pairs with the acquire in abti_known_is_asleep */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How native threads wait for a word. Every wait in the system, but for short sleeps between looks, goes through this.
+/* How native threads wait for a word. Every wait in the system, but for short sleeps between polls, goes through this.
  */
 #ifndef ABTI_WAIT_WORD_H
 #define ABTI_WAIT_WORD_H

@@ -25,10 +25,10 @@
 #include "watch/waits.h"
 
 /*
- * The mark of a blocked unit counts the looks since it has blocked. Nothing has run between two looks that have found
+ * The mark of a blocked unit counts the polls since it has blocked. Nothing has run between two polls that have found
  * none that runs, when no blocked unit has lost its mark: a unit that runs does, and the others run nothing.
  */
-enum { LOOK_MS = 150, STEADY_LOOKS = 3, CYCLE_LOOKS = 2, PATIENT_LOOKS = 68 };
+enum { POLL_MS = 150, STEADY_POLLS = 3, CYCLE_POLLS = 2, PATIENT_POLLS = 68 };
 
 static _Atomic(int) expected_wakers; /* wakers that the library does not know */
 
@@ -82,7 +82,7 @@ static bool is_handled(int sig)
     return now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN && !is_libabtios((uintptr_t)now.sa_handler);
 }
 
-static void outside_look(struct outside *outside)
+static void outside_poll(struct outside *outside)
 {
     abti_outsiders_count(&outside->threads);
     outside->handled = 0;
@@ -112,9 +112,9 @@ static void outside_print(FILE *fp, const struct outside *outside)
         fprintf(fp, "libabt:   the program's handler of signal %d could wake units\n", outside->handled);
 }
 
-/* --- A look --- */
+/* --- A poll --- */
 
-struct deadlock_look {
+struct deadlock_poll {
     unsigned blocked;  /* units */
     bool changed;      /* one of them has just blocked */
     bool steady;       /* none of them has blocked lately */
@@ -129,11 +129,11 @@ struct deadlock_look {
 };
 
 /* NULL: the unit does not wait so. */
-static const struct abti_joining *joining_of(const struct deadlock_look *look, const abti_unit *unit)
+static const struct abti_joining *joining_of(const struct deadlock_poll *poll, const abti_unit *unit)
 {
-    for (unsigned i = 0; i < look->num_joining; i++) {
-        if (look->joining[i].unit == unit)
-            return &look->joining[i];
+    for (unsigned i = 0; i < poll->num_joining; i++) {
+        if (poll->joining[i].unit == unit)
+            return &poll->joining[i];
     }
     return NULL;
 }
@@ -159,26 +159,26 @@ static bool may_spin(abti_es *es)
 enum stream { STREAM_IDLE, STREAM_BUSY, STREAM_CALLS /* functions of the program's, when it is idle */ };
 
 /* rt.lock held. */
-static enum stream stream_state(abti_es *es, const struct deadlock_look *look)
+static enum stream stream_state(abti_es *es, const struct deadlock_poll *poll)
 {
     /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED)
         return STREAM_IDLE;
     if (abti_idle_has_other_calls(es, abti_stranded_look))
         return STREAM_CALLS;
-    if (abti_known_is_asleep(&es->known) || joining_of(look, abti_registry_peek(&es->cur)))
+    if (abti_known_is_asleep(&es->known) || joining_of(poll, abti_registry_peek(&es->cur)))
         return STREAM_IDLE;
     if (!runs_scheduler(es))
         return STREAM_BUSY;
-    return abti_sleeper_is_asleep(&es->sleeper) || look->stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
+    return abti_sleeper_is_asleep(&es->sleeper) || poll->stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
 }
 
-static enum stream worst_stream_state(const struct deadlock_look *look)
+static enum stream worst_stream_state(const struct deadlock_poll *poll)
 {
     enum stream worst = STREAM_IDLE;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && worst != STREAM_CALLS; es = es->next) {
-        enum stream state = stream_state(es, look);
+        enum stream state = stream_state(es, poll);
         worst = state > worst ? state : worst;
     }
     abti_spin_unlock(&abti_rt.lock);
@@ -186,13 +186,13 @@ static enum stream worst_stream_state(const struct deadlock_look *look)
 }
 
 /* A stream with a pool of the program's own wakes now and then to look into it: a busy one is looked at again. */
-static bool all_are_idle(const struct deadlock_look *look)
+static bool all_are_idle(const struct deadlock_poll *poll)
 {
     enum { TRIES = 10, PAUSE_NS = 300000 };
-    enum stream state = worst_stream_state(look);
+    enum stream state = worst_stream_state(poll);
     for (int i = 1; i < TRIES && state == STREAM_BUSY; i++) {
         abti_pause(PAUSE_NS);
-        state = worst_stream_state(look);
+        state = worst_stream_state(poll);
     }
     return state == STREAM_IDLE;
 }
@@ -200,9 +200,9 @@ static bool all_are_idle(const struct deadlock_look *look)
 /* --- Units --- */
 
 /* rt.lock held. A unit that keeps the stream waits for the end of another: its scheduler cannot go on. */
-static bool is_stuck(const struct deadlock_look *look, abti_es *es, abti_pool *pool)
+static bool is_stuck(const struct deadlock_poll *poll, abti_es *es, abti_pool *pool)
 {
-    const struct abti_joining *joining = joining_of(look, abti_registry_peek(&es->cur));
+    const struct abti_joining *joining = joining_of(poll, abti_registry_peek(&es->cur));
     if (!joining || !joining->keeps_stream)
         return false;
     abti_spin_lock(&es->replace.lock);                               /* it keeps the scheduler */
@@ -212,13 +212,13 @@ static bool is_stuck(const struct deadlock_look *look, abti_es *es, abti_pool *p
 }
 
 /* Somebody takes units out of it, or will. */
-static bool is_served(const struct deadlock_look *look, const abti_pool *address)
+static bool is_served(const struct deadlock_poll *poll, const abti_pool *address)
 {
     abti_spin_lock(&abti_rt.lock);
     abti_pool *pool = abti_pool_find(address);
     int32_t num = pool ? (int32_t)abti_load_relaxed(&pool->num_scheds) : 1; /* relaxed: a racy read */
     for (abti_es *es = abti_rt.xstreams; es && pool; es = es->next)
-        num -= is_stuck(look, es, pool);
+        num -= is_stuck(poll, es, pool);
     abti_spin_unlock(&abti_rt.lock);
     return num > 0;
 }
@@ -234,57 +234,57 @@ static bool ends_as_it_likes(const abti_unit *unit)
     return does;
 }
 
-static void look_at_blocked(struct deadlock_look *look, const struct abti_unit_note *note)
+static void look_at_blocked(struct deadlock_poll *poll, const struct abti_unit_note *note)
 {
     abti_unit *unit = note->unit;
     int mark = abti_mark_get(unit, ABT_THREAD_STATE_BLOCKED);
     bool in_region = note->started && !note->ctx; /* a blocking one: it runs on a native thread of its own */
-    look->blocked++;
-    look->may_go_on =
-        look->may_go_on || note->has_deadline || in_region || (note->owner && ends_as_it_likes(note->owner));
+    poll->blocked++;
+    poll->may_go_on =
+        poll->may_go_on || note->has_deadline || in_region || (note->owner && ends_as_it_likes(note->owner));
     if (mark < 0) {
-        look->changed = true;
+        poll->changed = true;
         return;
     }
-    look->all_reported &= mark == ABTI_MARK_REPORTED;
-    if (mark < STEADY_LOOKS) {
-        look->steady = false;
+    poll->all_reported &= mark == ABTI_MARK_REPORTED;
+    if (mark < STEADY_POLLS) {
+        poll->steady = false;
         (void)abti_mark_change(unit, ABT_THREAD_STATE_BLOCKED, mark, mark + 1);
     }
-    if (mark >= CYCLE_LOOKS && note->owner && !note->has_deadline)
-        abti_waits_add(&look->waits, note, mark == ABTI_MARK_REPORTED);
+    if (mark >= CYCLE_POLLS && note->owner && !note->has_deadline)
+        abti_waits_add(&poll->waits, note, mark == ABTI_MARK_REPORTED);
 }
 
 /* One that has not left its stream, where nothing marks it. */
-static void look_at_joining(struct deadlock_look *look, const struct abti_unit_note *note,
+static void look_at_joining(struct deadlock_poll *poll, const struct abti_unit_note *note,
                             const struct abti_joining *joining)
 {
-    look->blocked++;
-    look->stacked |= !joining->keeps_stream;
-    look->may_go_on |= ends_as_it_likes(joining->joined);
-    look->changed |= joining->rounds <= 1;
-    look->steady &= joining->rounds > STEADY_LOOKS;
-    look->all_reported &= joining->reported;
-    if (joining->rounds > CYCLE_LOOKS)
-        abti_waits_add(&look->waits, note, joining->reported);
+    poll->blocked++;
+    poll->stacked |= !joining->keeps_stream;
+    poll->may_go_on |= ends_as_it_likes(joining->joined);
+    poll->changed |= joining->rounds <= 1;
+    poll->steady &= joining->rounds > STEADY_POLLS;
+    poll->all_reported &= joining->reported;
+    if (joining->rounds > CYCLE_POLLS)
+        abti_waits_add(&poll->waits, note, joining->reported);
 }
 
 static bool look_at_unit(const struct abti_unit_note *note, void *arg)
 {
-    struct deadlock_look *look = arg;
+    struct deadlock_poll *poll = arg;
     if (note->kind == ABTI_KIND_MAIN_SCHED || note->state == ABT_THREAD_STATE_TERMINATED)
         return true;
-    const struct abti_joining *joining = joining_of(look, note->unit);
+    const struct abti_joining *joining = joining_of(poll, note->unit);
     if (joining && note->owner == joining->joined)
-        look_at_joining(look, note, joining);
+        look_at_joining(poll, note, joining);
     else if (note->state == ABT_THREAD_STATE_BLOCKED)
-        look_at_blocked(look, note);
+        look_at_blocked(poll, note);
     else if (note->kind == ABTI_KIND_SCHED)
-        look->stacked = true;
-    else if (note->state == ABT_THREAD_STATE_READY && !look->may_go_on)
-        look->may_go_on = is_served(look, note->pool);
+        poll->stacked = true;
+    else if (note->state == ABT_THREAD_STATE_READY && !poll->may_go_on)
+        poll->may_go_on = is_served(poll, note->pool);
     else if (note->state == ABT_THREAD_STATE_RUNNING)
-        look->may_go_on |= look->yields; /* later its stream may be seen with a unit that looks again and again */
+        poll->may_go_on |= poll->yields; /* later its stream may be seen with a unit that looks again and again */
     return true;
 }
 
@@ -324,36 +324,36 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
 }
 
 /* `sure`: nothing is left that could wake them. Otherwise it is but likely, and is reported after a long time, once. */
-static void tell_all(const struct deadlock_look *look, bool sure)
+static void tell_all(const struct deadlock_poll *poll, bool sure)
 {
-    struct deadlock_listing listing = {.waits = &look->waits, .sure = sure};
-    bool many = look->blocked > 1;
+    struct deadlock_listing listing = {.waits = &poll->waits, .sure = sure};
+    bool many = poll->blocked > 1;
     if (sure)
         fprintf(stderr, "libabt: deadlock: %u unit%s blocked, nothing runs, and nothing is left that could wake %s\n",
-                look->blocked, many ? "s are" : " is", many ? "them" : "it");
+                poll->blocked, many ? "s are" : " is", many ? "them" : "it");
     else
         fprintf(
             stderr,
             "libabt: %u unit%s been blocked for %d s, nothing runs, and only threads and signals of the program could "
             "wake %s\n",
-            look->blocked, many ? "s have" : " has", PATIENT_LOOKS * LOOK_MS / 1000, many ? "them" : "it");
+            poll->blocked, many ? "s have" : " has", PATIENT_POLLS * POLL_MS / 1000, many ? "them" : "it");
     if (sure)
-        (void)abti_waits_print_cycles(stderr, &look->waits, true);
+        (void)abti_waits_print_cycles(stderr, &poll->waits, true);
     abti_registry_walk(tell_unit, &listing);
     if (listing.left_out > 0)
         fprintf(stderr, "libabt:   and %u others\n", listing.left_out);
     abti_waits_print_natives(stderr);
-    outside_print(stderr, &look->outside);
+    outside_print(stderr, &poll->outside);
     fputs("libabt:   (a program whose own threads wake units tells so by ABTX_expect_external_wake)\n", stderr);
 }
 
-static bool nobody_else_wakes(struct deadlock_look *look)
+static bool nobody_else_wakes(struct deadlock_poll *poll)
 {
-    outside_look(&look->outside);
-    return look->outside.threads.externals == look->outside.threads.asleep && all_are_idle(look);
+    outside_poll(&poll->outside);
+    return poll->outside.threads.externals == poll->outside.threads.asleep && all_are_idle(poll);
 }
 
-/* What a look comes to. */
+/* What a poll comes to. */
 enum verdict {
     ALIVE,  /* or it is reported already */
     CYCLES, /* nothing but these is to be reported */
@@ -362,41 +362,41 @@ enum verdict {
 };
 
 /*
- * The looks in a row that have found the same units blocked, and nothing else, and those of them that were sure. A look
+ * The polls in a row that have found the same units blocked, and nothing else, and those of them that were sure. A poll
  * takes time: a thread that wakes a unit which has just been looked at may end before the threads are counted. So the
- * units are looked at once more after a look that was sure.
+ * units are looked at once more after a poll that was sure.
  */
 static unsigned quiet, certain;
 
-static enum verdict deadlock_judge(struct deadlock_look *look)
+static enum verdict deadlock_judge(struct deadlock_poll *poll)
 {
     static bool reported_likely; /* of these units */
     /* relaxed: a thread says so before it begins to wait */
-    bool may_be_dead = abti_rt.config.deadlock_check != ABTI_DEADLOCK_CYCLES && look->blocked > 0 && !look->may_go_on &&
-                       !look->changed && abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(look);
-    bool sure = may_be_dead && outside_is_known(&look->outside);
+    bool may_be_dead = abti_rt.config.deadlock_check != ABTI_DEADLOCK_CYCLES && poll->blocked > 0 && !poll->may_go_on &&
+                       !poll->changed && abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(poll);
+    bool sure = may_be_dead && outside_is_known(&poll->outside);
     quiet = may_be_dead ? quiet + 1 : 0;
     certain = sure ? certain + 1 : 0;
     reported_likely = reported_likely && may_be_dead;
-    if (certain > 1 && look->steady && !look->all_reported && quiet > STEADY_LOOKS)
+    if (certain > 1 && poll->steady && !poll->all_reported && quiet > STEADY_POLLS)
         return DEAD;
-    if (may_be_dead && !sure && !reported_likely && quiet > PATIENT_LOOKS) {
+    if (may_be_dead && !sure && !reported_likely && quiet > PATIENT_POLLS) {
         reported_likely = true;
         return LIKELY;
     }
     /* If all of it may turn out to be dead, cycles are reported together with that. */
-    return !sure && look->waits.num > 0 ? CYCLES : ALIVE;
+    return !sure && poll->waits.num > 0 ? CYCLES : ALIVE;
 }
 
 /* True: there is a deadlock. */
-static bool tell_deadlock(const struct deadlock_look *look, enum verdict verdict)
+static bool tell_deadlock(const struct deadlock_poll *poll, enum verdict verdict)
 {
     bool dead = verdict == DEAD;
     flockfile(stderr); /* what it says stays together */
     if (verdict == CYCLES)
-        dead = abti_waits_print_cycles(stderr, &look->waits, false) > 0;
+        dead = abti_waits_print_cycles(stderr, &poll->waits, false) > 0;
     else if (verdict != ALIVE)
-        tell_all(look, dead);
+        tell_all(poll, dead);
     funlockfile(stderr);
     return dead;
 }
@@ -407,7 +407,7 @@ static bool tell_deadlock(const struct deadlock_look *look, enum verdict verdict
 static struct relock {
     int task, rank; /* of the thread; of its stream, or ABTI_NO_RANK */
     uintptr_t mutex;
-    unsigned looks; /* that have found just that */
+    unsigned polls; /* that have found just that */
 } relock;
 
 static void look_at_task(int task, void *found_)
@@ -418,15 +418,15 @@ static void look_at_task(int task, void *found_)
         *found = (struct relock){.task = task, .rank = ABTI_NO_RANK, .mutex = mutex};
 }
 
-/* True: there is one, it has stood there for some looks, and that has not been told. */
+/* True: there is one, it has stood there for some polls, and that has not been told. */
 static bool find_relock(void)
 {
     struct relock found = {0};
     (void)abti_task_walk(look_at_task, &found);
     if (found.mutex && found.task == relock.task && found.mutex == relock.mutex)
-        found.looks = relock.looks + 1;
+        found.polls = relock.polls + 1;
     relock = found;
-    return found.mutex && found.looks == STEADY_LOOKS;
+    return found.mutex && found.polls == STEADY_POLLS;
 }
 
 /* One of the stream: what runs there, or has waited there before. */
@@ -462,28 +462,28 @@ static void tell_relock(void)
 }
 
 /* When to look again. */
-static uint64_t deadlock_look(uint64_t now_ns)
+static uint64_t deadlock_poll(uint64_t now_ns)
 {
     enum { SHARE = 10 };
-    struct deadlock_look look = {.steady = true, .all_reported = true};
-    look.num_joining = abti_joining_round(look.joining);
-    for (unsigned i = 0; i < look.num_joining; i++)
-        look.yields |= !look.joining[i].keeps_stream;
-    abti_registry_walk(look_at_unit, &look);
-    bool dead = tell_deadlock(&look, deadlock_judge(&look));
-    abti_waits_fini(&look.waits);
+    struct deadlock_poll poll = {.steady = true, .all_reported = true};
+    poll.num_joining = abti_joining_round(poll.joining);
+    for (unsigned i = 0; i < poll.num_joining; i++)
+        poll.yields |= !poll.joining[i].keeps_stream;
+    abti_registry_walk(look_at_unit, &poll);
+    bool dead = tell_deadlock(&poll, deadlock_judge(&poll));
+    abti_waits_fini(&poll.waits);
     if (find_relock()) {
         tell_relock();
         dead = true;
     }
     if (dead && abti_rt.config.deadlock_check == ABTI_DEADLOCK_ABORT)
         abort();
-    /* Of very many units a look takes long: the thread then sleeps ten times as long. */
-    uint64_t end = abti_clock_mono_ns(), took = (end - now_ns) * SHARE, period = (uint64_t)LOOK_MS * 1000000;
+    /* Of very many units a poll takes long: the thread then sleeps ten times as long. */
+    uint64_t end = abti_clock_mono_ns(), took = (end - now_ns) * SHARE, period = (uint64_t)POLL_MS * 1000000;
     return end + (took > period ? took : period);
 }
 
-/* --- The thread that looks --- */
+/* --- The thread that polls --- */
 
 /*
  *   NONE -> ON     by ABT_init, which then makes the thread
@@ -500,7 +500,7 @@ static void forget_watcher(void)
     abti_store_relaxed(&watcher_state, WATCHER_NONE); /* relaxed: there is no other thread */
 }
 
-/* Its lock is held by the thread while it looks. */
+/* Its lock is held by the thread while it polls. */
 static struct abti_helper watch_helper = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER), .in_child = forget_watcher};
 
 static void *watcher_main(void *arg)
@@ -509,7 +509,7 @@ static void *watcher_main(void *arg)
     uint64_t next;
     do {
         abti_spin_lock(&watch_helper.working);
-        next = deadlock_look(abti_clock_mono_ns());
+        next = deadlock_poll(abti_clock_mono_ns());
         abti_spin_unlock(&watch_helper.working);
     } while (!abti_word_await_change(&watcher_state, WATCHER_ON, next));
     return NULL;

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* At the end of ABT_init: makes the native thread that looks. When it cannot be made, that is reported on stderr. */
+/* At the end of ABT_init: makes the native thread that polls. When it cannot be made, that is reported on stderr. */
 void abti_deadlock_begin(void);
 
 /* When no unit runs any more but the primary ULT. On return the thread is gone. */

@@ -13,8 +13,8 @@
 #include "wait/native.h"
 #include "watch/stackdump.h"
 
-/* So long a stream may take to look at events, or it is late. */
-enum { LATE_NS = 1000 * 1000 * 1000, LOOK_STEP_NS = 1000 * 1000 };
+/* So long a stream may take to check events, or it is late. */
+enum { LATE_NS = 1000 * 1000 * 1000, POLL_STEP_NS = 1000 * 1000 };
 
 static struct {
     int number; /* 0: none is watched */
@@ -26,19 +26,19 @@ static struct {
 
 /* --- Late streams --- */
 
-/* It has been asked to look, and has not. */
+/* It has been asked to poll, and has not. */
 static bool has_not_looked(abti_es *es)
 {
     /* acquire: as in es_note. relaxed: a racy read */
     return abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
-           abti_load_relaxed(&es->requests) & ABTI_ES_REQ_LOOK;
+           abti_load_relaxed(&es->requests) & ABTI_ES_REQ_CHECK;
 }
 
 static void ask_all(void)
 {
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es; es = es->next)
-        abti_es_notify(es, ABTI_ES_REQ_LOOK);
+        abti_es_notify(es, ABTI_ES_REQ_CHECK);
     abti_spin_unlock(&abti_rt.lock);
 }
 
@@ -52,11 +52,11 @@ static bool any_has_not_looked(void)
     return any;
 }
 
-static void await_looks(void)
+static void await_polls(void)
 {
     uint64_t deadline = abti_clock_mono_ns() + LATE_NS;
     while (any_has_not_looked() && abti_clock_mono_ns() < deadline)
-        abti_pause(LOOK_STEP_NS);
+        abti_pause(POLL_STEP_NS);
 }
 
 /* --- The thread --- */
@@ -69,7 +69,7 @@ static void *dumper_main(void *unused)
         if (abti_load_acquire(&dumper.ending)) /* acquire: pairs with the release in abti_dumpsignal_end */
             return NULL;
         ask_all();
-        await_looks();
+        await_polls();
         abti_stackdump_mark(stderr, "begin", "");
         abti_stackdump_everything(stderr, has_not_looked, false);
         abti_stackdump_mark(stderr, "end", "");

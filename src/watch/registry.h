@@ -74,7 +74,7 @@ struct abti_unit_note {
  *   - a unit that exists from the walk's begin to its end is visited once; one that is made or freed meanwhile is
  *     visited or not;
  *   - what is said of a unit that changes nothing while it is looked at, as a blocked one that nobody wakes, is right;
- *   - of others each field is as it was at some moment of the look, and so they need not fit together;
+ *   - of others each field is as it was at some moment of the read, and so they need not fit together;
  *   - no memory is touched that may have gone, whatever is read.
  *
  * By any native thread, also from a ULT; not in a signal handler.

@@ -209,7 +209,7 @@ struct late {
     abti_unit *unit;
 };
 
-/* The one of the smallest rank, from `rank` on, that has not looked at events in time. */
+/* The one of the smallest rank, from `rank` on, that has not checked events in time. */
 static bool find_late(int rank, bool (*is_late)(abti_es *es), struct late *late)
 {
     bool found = false;
@@ -230,7 +230,7 @@ static void print_late(FILE *fp, bool (*is_late)(abti_es *es))
     struct late late = {.rank = -1};
     while (find_late(late.rank + 1, is_late, &late)) {
         struct abti_unit_note note;
-        fprintf(fp, "execution stream %d has not looked at its events in time, it is held up by\n", late.rank);
+        fprintf(fp, "execution stream %d has not checked its events in time, it is held up by\n", late.rank);
         if (abti_registry_look(late.unit, &note)) {
             abti_registry_print(fp, &note);
             /* One that does not run any more may end at any time: its stream is not stopped. */

@@ -9,13 +9,13 @@
 #include "rt/rt.h"
 #include "watch/waits.h"
 
-/* How often it is looked, and after how many looks blocked units are reported although others could still run. */
-enum { LOOK_NS = 1000000000, PATIENCE = 5, MOST_LINES = 50 };
+/* How often it polls, and after how many polls blocked units are reported although others could still run. */
+enum { POLL_NS = 1000000000, PATIENCE = 5, MOST_LINES = 50 };
 
 /* ABT_finalize's, which is called by one thread at a time. */
 static struct {
     uint64_t due_ns;
-    unsigned looks;
+    unsigned polls;
     ABTX_driver driver; /* NULL: there was no memory for it */
     bool reported;
 } stranded;
@@ -75,10 +75,10 @@ ABT_bool abti_stranded_look(void *data, ABT_bool about_to_sleep)
     uint64_t now = abti_clock_mono_ns();
     if (stranded.reported || now < stranded.due_ns)
         return ABT_FALSE;
-    stranded.due_ns = now + LOOK_NS;
-    stranded.looks++;
+    stranded.due_ns = now + POLL_NS;
+    stranded.polls++;
     abti_registry_walk(count_unit, &census);
-    if (census.blocked > 0 && (!census.others || stranded.looks >= PATIENCE))
+    if (census.blocked > 0 && (!census.others || stranded.polls >= PATIENCE))
         tell_stranded(&census, "which the primary execution stream waits for; nobody has woken them for a second");
     return ABT_FALSE;
 }
@@ -92,13 +92,13 @@ static void free_driver(void)
 
 void abti_stranded_watch(abti_es *es)
 {
-    stranded.due_ns = abti_clock_mono_ns() + LOOK_NS;
-    stranded.looks = 0;
+    stranded.due_ns = abti_clock_mono_ns() + POLL_NS;
+    stranded.polls = 0;
     stranded.reported = false;
     const ABTX_driver_ops ops = {.poll = abti_stranded_look, .any_thread = ABT_TRUE};
     if (abti_driver_create(&ops, NULL, &stranded.driver) != ABT_SUCCESS)
         return;
-    abti_store_relaxed(&stranded.driver->period_ns, LOOK_NS); /* relaxed: it is a setting */
+    abti_store_relaxed(&stranded.driver->period_ns, POLL_NS); /* relaxed: it is a setting */
     if (abti_driver_attach(stranded.driver, es) != ABT_SUCCESS)
         free_driver();
 }

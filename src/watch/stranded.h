@@ -14,7 +14,7 @@ void abti_stranded_watch(abti_es *es);
 /* It has finished. Units that are blocked for good are reported now, unless they have been before. */
 void abti_stranded_end(void);
 
-/* The poll of the driver of the primary stream that looks meanwhile. */
+/* The poll of the driver of the primary stream that polls meanwhile. */
 ABT_bool abti_stranded_look(void *data, ABT_bool about_to_sleep);
 
 #endif

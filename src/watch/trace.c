@@ -108,7 +108,7 @@ static void record_in(unsigned index, ABT_thread unit, ABT_xstream es, uint64_t 
         return;
     }
     abti_store_relaxed(&ring->is_recording, true); /* relaxed: the writer sees it in less than SETTLE_NS */
-    atomic_signal_fence(memory_order_seq_cst);     /* the compiler keeps it before the look at the time */
+    atomic_signal_fence(memory_order_seq_cst);     /* the compiler keeps it before the read of the time */
     struct abti_trace_record record = make_record(unit, es, event, context);
     put_record(ring, &record);
     abti_store_release(&ring->is_recording, false); /* release: pairs with the acquire in find_known */

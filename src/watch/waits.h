@@ -43,12 +43,12 @@ void abti_waits_print(FILE *fp, const struct abti_unit_note *note);
 void abti_waits_print_natives(FILE *fp);
 
 /*
- * Marks on units, by which the watch thread knows what has changed since its last look. A mark is above the state
+ * Marks on units, by which the watch thread knows what has changed since its last poll. A mark is above the state
  * of the unit, in the same byte, and is gone with the next store of a state, so that units which run cost nothing more:
  * one that still has it has been in that state all the time. (A unit that yields and goes on at once, since there is no
  * others, keeps it.) Main schedulers are never marked.
  */
-/* Between them: how many looks the unit has been blocked for. */
+/* Between them: how many polls the unit has been blocked for. */
 enum { ABTI_MARK_NONE = 0, ABTI_MARK_REPORTED = (ABTI_STATE_SUSPENDED - 1) >> ABTI_STATE_BITS };
 
 /* The mark of the unit, which may have been freed, if it is in this state; else -1. */

@@ -38,7 +38,7 @@ static void test_named(void)
         must(ABT_info_trigger_print_all_thread_stacks(text.fp, 0.05, count_call, &calls));
         wait_for(atomic_load(&calls) == i + 1);
     }
-    is_int(count_in(&text, "execution stream 1 has not looked at its events in time"), 2, "the stream is named");
+    is_int(count_in(&text, "execution stream 1 has not checked its events in time"), 2, "the stream is named");
     is_int(count_in(&text, "execution stream 0 has not"), 0, "and no other");
     snprintf(line, sizeof(line), "\nULT %p", (void *)thread);
     is_int(count_in(&text, line), 4, "and the unit that holds it up");
@@ -85,7 +85,7 @@ static void test_only_stream(void)
     hog(NULL);
     pthread_join(native, NULL);
     dup2(before, STDERR_FILENO);
-    ok(strstr(reader.text, "execution stream 0 has not looked at its events in time"), "the only stream is named");
+    ok(strstr(reader.text, "execution stream 0 has not checked its events in time"), "the only stream is named");
     ok(strstr(reader.text, "primary ULT"), "with its unit");
     close(fds[0]);
     close(fds[1]);

@@ -11,7 +11,7 @@
 #include "sanitizers.h"
 #include "watchdog.h"
 
-enum { ROUNDS = 300 }; /* more than there are between two looks at events */
+enum { ROUNDS = 300 }; /* more than there are between two event checks */
 
 /* Under a sanitizer all goes through the scheduler, which is slower and may run others first. */
 static const bool is_direct = !UNDER_ASAN && !UNDER_TSAN;

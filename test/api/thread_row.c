@@ -33,7 +33,7 @@ static int fegetexcept(void)
 }
 #endif
 
-enum { MANY = 200 }; /* more than there are between two looks at events */
+enum { MANY = 200 }; /* more than there are between two event checks */
 
 static ABT_pool pool;
 static ABT_thread joiner, units[MANY];
@@ -393,7 +393,7 @@ static ABT_bool count(void *arg, ABT_bool about_to_sleep)
     return ABT_FALSE;
 }
 
-/* Who does nothing but join lets the stream look at events as often as it is to. */
+/* Who does nothing but join lets the stream check events as often as it is to. */
 static void test_events(const struct way *way)
 {
     enum { ROUNDS = 25, FREQ = 50 };

@@ -512,7 +512,7 @@ static void test_run_unit(void)
     }
 }
 
-/* Cancels its own ES, of which it hears only when it looks at events. */
+/* Cancels its own ES, of which it hears only when it checks events. */
 struct events {
     ABT_bool stop_before, stop_after;
 };

@@ -90,7 +90,7 @@ static void on_four(void)
     in_streams(4);
 }
 
-/* After that it is noticed at the next look at events. */
+/* After that it is noticed at the next event check. */
 static void after_another(void)
 {
     load_some_other();

@@ -115,7 +115,7 @@ static __attribute__((noinline)) void in_place(void *arg)
     mark = -1;
 }
 
-/* The next unit of the private pool has not started: it runs on this stack, if no look at events is due. */
+/* The next unit of the private pool has not started: it runs on this stack, if no event check is due. */
 static __attribute__((noinline)) void join_in_place(void *arg)
 {
     volatile int mark = (int)(intptr_t)arg;

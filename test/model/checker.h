@@ -70,7 +70,7 @@ void model_linger(unsigned most);
 /* Lets others go on: in each loop that waits. */
 void model_give_way(void);
 
-/* The clock goes on so far. Otherwise it does by half a microsecond at each look. */
+/* The clock goes on so far. Otherwise it does by half a microsecond at each poll. */
 void model_pass_time(uint64_t ns);
 
 /* A fence in each thread, one after the other: what the system's membarrier promises. */

@@ -50,7 +50,7 @@ static void use_twice(void *arg)
 static void look_at_timers(abti_es *es)
 {
     model_pass_time(1000000);
-    abti_timers_look(es);
+    abti_timers_poll(es);
 }
 
 static void reset(int ults)
@@ -104,7 +104,7 @@ static void stream_and_main(int index)
 
 static void after(void)
 {
-    model_assert(holders == 0 && !(mutex.word & ~(uint32_t)ABTI_MUTEX_HEIR) && !has_waiters(&mutex));
+    model_assert(holders == 0 && !(mutex.word & ~(uint32_t)ABTI_MUTEX_SUCCESSOR) && !has_waiters(&mutex));
 }
 
 const struct model_program model_programs[] = {

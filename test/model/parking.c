@@ -116,7 +116,7 @@ static void stream_of_two_pools(int index)
         make(&pools[0], 0);
     } else if (index == 2) {
         make(&pools[1], 1);
-        abti_es_request(&model_es[0], ABTI_ES_REQ_LOOK);
+        abti_es_request(&model_es[0], ABTI_ES_REQ_CHECK);
     } else {
         abti_es *es = model_enter(0);
         abti_pool *both[] = {&pools[0], &pools[1]};
@@ -132,8 +132,8 @@ static void stream_of_two_pools(int index)
                     abti_parking_settle(&parkings[i], &pools[i]);
                 look_at(unit);
                 got++;
-            } else if (atomic_load(&es->requests) & ABTI_ES_REQ_LOOK) {
-                atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK);
+            } else if (atomic_load(&es->requests) & ABTI_ES_REQ_CHECK) {
+                atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_CHECK);
                 asked = true;
             } else {
                 abti_es_park_on(es, &sched, &set, ABTI_CLOCK_NEVER);
@@ -146,12 +146,12 @@ static void stream_of_two_pools(int index)
 static void asked_twice(int index)
 {
     if (index != 0) {
-        abti_es_request(&model_es[0], index == 1 ? ABTI_ES_REQ_LOOK : ABTI_ES_REQ_STACKS);
+        abti_es_request(&model_es[0], index == 1 ? ABTI_ES_REQ_CHECK : ABTI_ES_REQ_STACKS);
         return;
     }
     abti_es *es = model_enter(0);
     struct abti_park_set none = {.num = 0};
-    for (unsigned seen = 0; seen != (ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS);) {
+    for (unsigned seen = 0; seen != (ABTI_ES_REQ_CHECK | ABTI_ES_REQ_STACKS);) {
         unsigned requests = atomic_load_explicit(&es->requests, memory_order_seq_cst);
         seen |= atomic_fetch_and_explicit(&es->requests, ~requests, memory_order_seq_cst) & requests;
         if (requests == 0)
@@ -253,7 +253,7 @@ const struct model_kept model_kept[] = {
     {"has_undelivered", "sched->requests", "acquire",
      "three looks follow the announcement, and one of them has to see"},
     {"abti_sched_has_to_stop", "sched->requests", "acquire", "likewise"},
-    {"sleep_and_look", "requests", "acquire", "likewise; the other is a hint, how long to sleep"},
+    {"sleep_and_poll", "requests", "acquire", "likewise; the other is a hint, how long to sleep"},
     {"abti_sched_request", "sched->use", "relaxed", "no program here makes a stacked scheduler"},
     {"abti_sched_request", "sched->es", "acquire", "no program here changes the scheduler"},
     {"abti_pool_count_left_shared", "shared_left", "relaxed", "counts.c has it"},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests and gifts: pool/request.c with the ring of a RANDWS pool and its biased lock as they are. A thief asks, a
- * waker gives, and the stream that holds the lock, by its bias, answers after a push. Each unit comes to one, who sees
- * what was done before it was pushed or offered, and nobody touches a request or a gift when its frame is left.
+ * Requests and hand-offs: pool/request.c with the ring of a RANDWS pool and its biased lock as they are. A thief asks,
+ * a waker gives, and the stream that holds the lock, by its bias, answers after a push. Each unit comes to one, who
+ * sees what was done before it was pushed or offered, and nobody touches a request or a hand-off when its frame is
+ * left.
  */
 #define MODEL_REAL_POOLS
 #include "units.h"
@@ -152,7 +153,7 @@ const struct model_kept model_kept[] = {
     {"abti_pool_ask", "&mine", NULL, "likewise: the request is the caller's own, or the unit orders what follows"},
     {"abti_pool_give", "&none", "release", "likewise"},
     {"abti_pool_give", "&none", "failure relaxed", "likewise"},
-    {"abti_pool_give", "&mine", NULL, "likewise: the gift is the caller's own, or DONE orders what follows"},
+    {"abti_pool_give", "&mine", NULL, "likewise: the handoff is the caller's own, or DONE orders what follows"},
     {"abti_pool_answer_locked", "compare_exchange", "acquire", "likewise, the release: what follows publishes"},
     {"abti_pool_answer_locked", "compare_exchange", "failure relaxed", "likewise, one that fails reads nothing"},
     {0},

@@ -54,7 +54,7 @@ void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
 
 static void look_at_timers(abti_es *es)
 {
-    abti_timers_look(es);
+    abti_timers_poll(es);
 }
 
 /* Writes over the stack below its caller's frame, where a wait has been. */
@@ -207,7 +207,7 @@ static void cancelled(int index)
         abti_unit *unit = model_pop();
         model_run(es, unit);
         while (!abti_unit_is_done(&model_units[0])) {
-            abti_timers_look(es);
+            abti_timers_poll(es);
             if ((unit = model_pop())) {
                 model_run(es, unit);
                 continue;

@@ -3,7 +3,7 @@
  * problem: a ULT that does not yield keeps its stream, and those behind it never run
  * run: ABT_DUMP_SIGNAL=USR1
  * exit: 0
- * says: execution stream 1 has not looked at its events in time, it is held up by
+ * says: execution stream 1 has not checked its events in time, it is held up by
  * says: ULT 0x[0-9a-f]+( \(id [0-9]+\))?: RUNNING, function 0x[0-9a-f]+ simulate\+0x0
  * says: ULT 0x[0-9a-f]+( \(id [0-9]+\))?: READY, function 0x[0-9a-f]+ raise_flag\+0x0
  */

@@ -134,7 +134,7 @@ static void printed(ABT_bool timed_out, void *done)
     atomic_store((atomic_bool *)done, true);
 }
 
-/* Streams print at their next look at events. */
+/* Streams print at their next event check. */
 static int trigger(void)
 {
     atomic_bool *done = calloc(1, sizeof(*done));

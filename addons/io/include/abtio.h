@@ -92,7 +92,7 @@ int abtio_init(const abtio_config *config) ABTIO_PUBLIC;
  * Ends what the matching abtio_init has begun. The last one cancels all operations that are under way, also those that
  * external threads have called, and waits for their end, as abtio_cancel does; their handles are still to be freed. A
  * ULT or an external thread, when nobody begins operations any more. Waits until each stream that has done operations
- * has looked at its events. Errors: -ENOTCONN.
+ * has checked its events. Errors: -ENOTCONN.
  */
 int abtio_finalize(void) ABTIO_PUBLIC;
 
@@ -319,7 +319,7 @@ int abtio_buffers_give_back(abtio_buffers *buffers, void *buf) ABTIO_PUBLIC;
 
 /*
  * Frees the buffers, and sets *buffers to NULL; does nothing if it is NULL. A ring has released them when its stream
- * has looked at its events. Also after abtio_finalize; not in a child of fork(). Errors: -EBUSY: there are receivers,
+ * has checked its events. Also after abtio_finalize; not in a child of fork(). Errors: -EBUSY: there are receivers,
  * or buffers that were not given back, and nothing has been done.
  */
 int abtio_buffers_free(abtio_buffers **buffers) ABTIO_PUBLIC;
@@ -407,7 +407,7 @@ int abtio_register_memory(void *addr, size_t size) ABTIO_PUBLIC;
 
 /*
  * Ends that, for the memory that begins at addr. Operations that are under way there go on. The caller may give the
- * memory back at once; the system has it when each stream has looked at its events. Errors: -ENOTCONN, -ENOENT.
+ * memory back at once; the system has it when each stream has checked its events. Errors: -ENOTCONN, -ENOENT.
  */
 int abtio_unregister_memory(void *addr) ABTIO_PUBLIC;
 
@@ -420,7 +420,7 @@ int abtio_register_file(int fd) ABTIO_PUBLIC;
 
 /*
  * Ends that. Operations that are under way go on, and the caller may close the descriptor at once. The file stays open
- * until each stream has looked at its events: so long a socket's peer does not see it end, unless the caller uses
+ * until each stream has checked its events: so long a socket's peer does not see it end, unless the caller uses
  * abtio_shutdown. Errors: -ENOTCONN, -ENOENT.
  */
 int abtio_unregister_file(int fd) ABTIO_PUBLIC;

@@ -13,7 +13,7 @@
 #include "ring/fixed.h"
 #include "caller.h"
 #include "helpers.h"
-#include "lane.h"
+#include "channel.h"
 #include "multishot/multishot.h"
 
 static struct {
@@ -85,8 +85,8 @@ static int backend_choose(const abtio_config *config)
         return backend;
     int code = -ENOSYS;
     if (backend != ABTIO_BACKEND_THREADS)
-        code =
-            abtioi_lanes_begin(config->ring_entries ? config->ring_entries : 256, state.reason, sizeof(state.reason));
+        code = abtioi_channels_begin(config->ring_entries ? config->ring_entries : 256, state.reason,
+                                     sizeof(state.reason));
     else
         snprintf(state.reason, sizeof(state.reason), "asked for by %s", whose);
     state.backend = code == 0 ? ABTIO_BACKEND_IO_URING : ABTIO_BACKEND_THREADS;
@@ -97,7 +97,7 @@ static int backend_choose(const abtio_config *config)
 
 static void backend_before(void)
 {
-    abtioi_lanes_before_fork(); /* first, since their poller hands operations to helpers */
+    abtioi_channels_before_fork(); /* first, since their poller hands operations to helpers */
     abtioi_helpers_before_fork();
     abtioi_fixed_before_fork();
     abtioi_buffers_before_fork();
@@ -108,13 +108,13 @@ static void in_parent(void)
     abtioi_buffers_after_fork();
     abtioi_fixed_after_fork();
     abtioi_helpers_after_fork();
-    abtioi_lanes_after_fork();
+    abtioi_channels_after_fork();
 }
 
 static void in_child(void)
 {
     abtioi_helpers_forget();
-    abtioi_lanes_forget();
+    abtioi_channels_forget();
     abtioi_fixed_forget();
     abtioi_buffers_forget();
     abtioi_begins = 0;
@@ -164,7 +164,7 @@ int abtio_finalize(void)
         return 0;
     ABT_bool before = put_off_cancel();
     if (state.backend == ABTIO_BACKEND_IO_URING)
-        abtioi_lanes_end();
+        abtioi_channels_end();
     abtioi_fixed_end();
     abtioi_helpers_end();
     abtioi_buffers_end();
@@ -180,8 +180,8 @@ int abtio_get_info(abtio_info *info)
     info->backend = state.backend;
     memcpy(info->reason, state.reason, sizeof(info->reason));
     info->num_threads = abtioi_helpers_count();
-    struct lane_counts counts = abtioi_lanes_count();
-    info->num_rings = counts.lanes;
+    struct channel_counts counts = abtioi_channels_count();
+    info->num_rings = counts.channels;
     info->num_in_flight = counts.in_flight + abtioi_helpers_in_flight();
     info->num_ring_enters = counts.enters;
     info->single_issuer = counts.single_issuer;
@@ -191,39 +191,39 @@ int abtio_get_info(abtio_info *info)
 
 /* ---- Sides ----------------------------------------------------------------------------------------------------- */
 
-/* The lane for it, with regard to its deadline. NULL: the helpers do it. */
-static struct lane *lane_of(const abtio_op *op)
+/* The channel for it, with regard to its deadline. NULL: the helpers do it. */
+static struct channel *channel_of(const abtio_op *op)
 {
-    return op->deadline == ABTIO_FOREVER || !op_is_deaf(op) ? abtioi_lane_for(op->code) : NULL;
+    return op->deadline == ABTIO_FOREVER || !op_is_deaf(op) ? abtioi_channel_for(op->code) : NULL;
 }
 
 static int start_elsewhere(abtio_op *op)
 {
     abtioi_assert(op->report == REPORT_BY_EVENTUAL && !op->helper);
-    atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_relaxed); /* relaxed: nobody else knows it yet */
+    atomic_store_explicit(&op->phase, CHANNEL_HELPERS, memory_order_relaxed); /* relaxed: nobody else knows it yet */
     return abtioi_helpers_start(op);
 }
 
 int abtioi_start(abtio_op *op, bool by_ult)
 {
-    struct lane *lane = by_ult ? lane_of(op) : NULL;
+    struct channel *channel = by_ult ? channel_of(op) : NULL;
 
     abtioi_op_use_eventual(op);
-    if (!lane)
+    if (!channel)
         return start_elsewhere(op);
-    op->lane = lane;
-    abtioi_lane_start(op);
+    op->channel = channel;
+    abtioi_channel_start(op);
     return 0;
 }
 
 bool abtioi_start_call(abtio_op *op)
 {
-    struct lane *lane = lane_of(op);
+    struct channel *channel = channel_of(op);
 
     abtioi_assert(!op->shared && is_ult());
-    if (lane)
-        abtioi_lane_start_call(lane, op);
-    return lane != NULL;
+    if (channel)
+        abtioi_channel_start_call(channel, op);
+    return channel != NULL;
 }
 
 /*
@@ -232,17 +232,17 @@ bool abtioi_start_call(abtio_op *op)
  */
 static void leave_multishot(abtio_op *waiter, int why)
 {
-    abtioi_lane_look();
+    abtioi_channel_poll();
     abtioi_multishot_leave(waiter, why);
 }
 
 void abtioi_cancel(abtio_op *op)
 {
-    int phase = abtioi_lane_ask_end(op);
+    int phase = abtioi_channel_ask_end(op);
 
-    if (phase == LANE_HELPERS)
+    if (phase == CHANNEL_HELPERS)
         abtioi_helpers_cancel(op);
-    else if (phase == LANE_MULTISHOT)
+    else if (phase == CHANNEL_MULTISHOT)
         leave_multishot(op, -ECANCELED);
 }
 
@@ -268,7 +268,7 @@ void abtioi_drop_result(const abtio_op *op)
 
 void abtioi_look(abtio_op *op)
 {
-    abtioi_lane_look(); /* the result may come there, or a buffer that a waiter waits for */
+    abtioi_channel_poll(); /* the result may come there, or a buffer that a waiter waits for */
     if (op->code == CODE_waiter && abtioi_op_is_late(op))
         abtioi_multishot_leave(op, -ETIMEDOUT);
 }

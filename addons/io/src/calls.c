@@ -71,13 +71,13 @@ static ssize_t wait_for(abtio_op *op)
 }
 
 /*
- * Of a ULT whose operation its lane does, just after the start. The thread that finishes it, or hands it to the
- * helpers, does so when the caller has left (lane.c); so the flag cannot change between a look and the suspension.
+ * Of a ULT whose operation its channel does, just after the start. The thread that finishes it, or hands it to the
+ * helpers, does so when the caller has left (channel.c); so the flag cannot change between a poll and the suspension.
  * Others may resume the caller by mistake.
  */
 static ssize_t wait_suspended(const abtio_op *op)
 {
-    abtioi_assert(op->lane && !op->shared);
+    abtioi_assert(op->channel && !op->shared);
     while (!op->finished)
         ABT_self_suspend();
     return op->result;
@@ -108,10 +108,10 @@ size_t abtio_moved(void)
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
-/* Of one that no lane does. Not inlined: the frame would be on the stacks of all who wait. */
+/* Of one that no channel does. Not inlined: the frame would be on the stacks of all who wait. */
 static __attribute__((noinline)) ssize_t call_elsewhere(abtio_op *op, bool ult)
 {
-    abtioi_assert(!op->lane && !op->shared);
+    abtioi_assert(!op->channel && !op->shared);
     if (!ult && op->deadline == ABTIO_FOREVER)
         return abtioi_helpers_run(op);
     int code = abtioi_start(op, false);
@@ -132,7 +132,7 @@ static ssize_t call_open(abtio_op *op)
 {
     ssize_t result = calls_call(op);
 
-    if (!op->lane || !abtioi_fifo_waits(op, result))
+    if (!op->channel || !abtioi_fifo_waits(op, result))
         return result;
     int code = abtioi_start(op, false);
     return code < 0 ? code : wait_for(op);
@@ -174,7 +174,7 @@ static inline bool is_refused(enum code code, const struct args *args)
         op.args = (struct args){__VA_ARGS__};                                                                          \
         ssize_t answer = is_refused(CODE_##name, &op.args) ? -EINVAL                                                   \
                          : CODE_##name == CODE_openat      ? call_open(&op)                                            \
-                                                           : calls_call(&op);                                               \
+                                                           : calls_call(&op);                                          \
         if (code_is_all(CODE_##name))                                                                                  \
             note_moved(&op);                                                                                           \
         return (type)answer;                                                                                           \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a lane remembers of operations that it has tried to do without a switch of its caller: with nothing else to run
- * the stream would enter the ring at once, so the caller does that himself, and goes on if the operation is done by
+ * What a channel remembers of operations that it has tried to do without a switch of its caller: with nothing else to
+ * run the stream would enter the ring at once, so the caller does that himself, and goes on if the operation is done by
  * then. After some in a row the stream gets its turn, which may have other pools and events. Where the last one was
  * tried without success, the next ones of its kind are not tried.
  */

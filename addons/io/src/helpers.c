@@ -337,9 +337,9 @@ static void *helper_main(void *unused)
  * some have ended since; where none has it makes more helpers, up to the limit, and then reports it, once.
  */
 enum {
-    LOOK_NS = 10000000,   /* how often it looks: what ends within that time is progress */
+    POLL_NS = 10000000,   /* how often it looks: what ends within that time is progress */
     GROWTH = 8,           /* one helper more for each GROWTH that there are */
-    LOOKS_TO_REPORT = 200 /* without progress, before it is reported: 2 seconds */
+    POLLS_TO_REPORT = 200 /* without progress, before it is reported: 2 seconds */
 };
 
 static pthread_cond_t watching = PTHREAD_COND_INITIALIZER; /* signalled when libabtio ends */
@@ -356,7 +356,7 @@ static void look_later(void)
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NS;
+    until.tv_nsec += POLL_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&watching, &lock, &until);
@@ -395,7 +395,7 @@ static void report_deadlock(void)
 
 static void *watcher_main(void *unused)
 {
-    unsigned looks = 0;
+    unsigned polls = 0;
 
     (void)unused;
     pthread_mutex_lock(&lock);
@@ -404,8 +404,8 @@ static void *watcher_main(void *unused)
     while (look_later(), num_waiting() > 0 && !helpers.ending) {
         bool gets_on = helpers.num_ended != seen || helpers_grow();
         seen = helpers.num_ended;
-        looks = gets_on ? 0 : looks + 1;
-        if (looks >= LOOKS_TO_REPORT && !helpers.is_reported)
+        polls = gets_on ? 0 : polls + 1;
+        if (polls >= POLLS_TO_REPORT && !helpers.is_reported)
             report_deadlock();
     }
     helpers.watched = false;
@@ -459,7 +459,7 @@ ssize_t abtioi_helpers_run(abtio_op *op)
     sigset_t before;
     ssize_t result = -ECANCELED;
 
-    abtioi_assert(op->deadline == ABTIO_FOREVER && !op->shared && !op->lane);
+    abtioi_assert(op->deadline == ABTIO_FOREVER && !op->shared && !op->channel);
     pthread_mutex_lock(&lock);
     bool begins = !helpers.ending;
     if (begins) {

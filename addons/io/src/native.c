@@ -23,19 +23,19 @@ void abtioi_native_wake(void)
     /* relaxed: see above */
     if (atomic_load_explicit(&sleepers, memory_order_relaxed) == 0)
         return;
-    atomic_fetch_add(&delivered, 1); /* seq_cst: with abtioi_native_wait, which reads it before it looks */
+    atomic_fetch_add(&delivered, 1); /* seq_cst: with abtioi_native_wait, which reads it before it polls */
     syscall(SYS_futex, &delivered, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-void abtioi_native_wait(int (*look)(void *arg), void *arg)
+void abtioi_native_wait(int (*poll)(void *arg), void *arg)
 {
     const struct timespec most = {.tv_nsec = 1000000};
 
-    abtioi_assert(look);
-    atomic_fetch_add(&sleepers, 1); /* seq_cst: before the look; abtioi_native_wake reads it without order, see above */
+    abtioi_assert(poll);
+    atomic_fetch_add(&sleepers, 1); /* seq_cst: before the poll; abtioi_native_wake reads it without order, see above */
     for (;;) {
-        unsigned seen = atomic_load(&delivered); /* seq_cst: before the look, with abtioi_native_wake */
-        if (look(arg))
+        unsigned seen = atomic_load(&delivered); /* seq_cst: before the poll, with abtioi_native_wake */
+        if (poll(arg))
             break;
         syscall(SYS_futex, &delivered, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
     }

@@ -13,10 +13,10 @@
 void abtioi_native_wake(void);
 
 /*
- * Sleeps until a look finds what it looks for. `look` is called again after each delivery, and at least every
+ * Sleeps until a poll finds what it looks for. `poll` is called again after each delivery, and at least every
  * millisecond.
  */
-void abtioi_native_wait(int (*look)(void *arg), void *arg);
+void abtioi_native_wait(int (*poll)(void *arg), void *arg);
 
 /* Makes a thread that nobody joins and that lets no signal in, since those of the program are for its own threads: 0,
  * or an error. */

@@ -3,9 +3,10 @@
  * One operation, from its start until its result is delivered. It is stored in the frame of a call that waits, or on
  * the heap for an _nb form.
  *
- * Who may touch it: until it is started, the caller. Then the side that does it, which is a lane (lane.h: everything on
- * the lane's stream) or the helpers (helpers.h: under their lock, and by the helper that runs it). Others touch only
- * what they say to be atomic. From the moment that `done` is ready it is the caller's again, and `result` is set.
+ * Who may touch it: until it is started, the caller. Then the side that does it, which is a channel (channel.h:
+ * everything on the channel's stream) or the helpers (helpers.h: under their lock, and by the helper that runs it).
+ * Others touch only what they say to be atomic. From the moment that `done` is ready it is the caller's again, and
+ * `result` is set.
  */
 #ifndef ABTIO_OP_H
 #define ABTIO_OP_H
@@ -22,7 +23,7 @@
 #include "debug.h"
 
 #define CALL(type, name, ...) CODE_##name,
-/* Beside the calls: what a multishot consists of, and what a lane is asked to do (multishot/). */
+/* Beside the calls: what a multishot consists of, and what a channel is asked to do (multishot/). */
 enum code { ABTIO_ALL_CALLS(CALL) CODE_accept_many, CODE_recv_many, CODE_recv_one, CODE_waiter, CODE_serve, NUM_CODES };
 #undef CALL
 
@@ -49,7 +50,7 @@ struct args {
     };
 };
 
-struct lane;
+struct channel;
 struct helper;
 struct multishot;
 
@@ -57,7 +58,7 @@ struct multishot;
 enum report {
     REPORT_BY_EVENTUAL, /* `done` is set */
     REPORT_BY_RESUME,   /* the ULT `waiter` has suspended itself */
-    REPORT_BY_FLAG,     /* its caller, who is running on the lane's stream, looks at `finished` */
+    REPORT_BY_FLAG,     /* its caller, who is running on the channel's stream, looks at `finished` */
     REPORT_TO_MULTISHOT /* the multishot is called: it has no caller */
 };
 
@@ -65,23 +66,23 @@ struct abtio_op {
     enum code code;
     bool finished;           /* not of REPORT_BY_EVENTUAL: the result is there */
     bool polling;            /* the descriptor is being polled, and then the call is made again */
-    bool over;               /* its lane knows the result, and may not tell it yet */
-    bool kept;               /* its lane could not submit it, or submits it to its next ring */
-    bool drained;            /* its lane, which ends or changes its ring, has asked the kernel for its end */
+    bool over;               /* its channel knows the result, and may not tell it yet */
+    bool kept;               /* its channel could not submit it, or submits it to its next ring */
+    bool drained;            /* its channel, which ends or changes its ring, has asked the kernel for its end */
     bool shared;             /* it has a handle, by which others may ask for its end */
     atomic_bool told;        /* a call on its handle has said that it is done */
-    atomic_int phase;        /* see lane.h */
+    atomic_int phase;        /* see channel.h */
     atomic_int ended;        /* -ECANCELED: somebody has asked for its end; else 0 */
     abtio_deadline deadline; /* greater than 0 */
     size_t moved;            /* bytes that a call of the _all kind has moved so far */
-    struct lane *lane;       /* that does it; NULL: the helpers */
-    struct helper *helper;   /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
+    struct channel *channel; /* that does it; NULL: the helpers */
+    struct helper *helper;   /* that runs it; NULL: it is queued, or of a channel. Under the helpers' lock. */
     struct args args;
     /* From here on nothing is set at first: its user writes it before it is read. */
     enum report report;
     ssize_t result;
     ABT_thread waiter;
-    struct abtio_op *later, **link; /* in its lane's list of all, and what leads to it there */
+    struct abtio_op *later, **link; /* in its channel's list of all, and what leads to it there */
     struct abtio_op *next;          /* in a queue of its side */
     union {
         struct __kernel_timespec time; /* the deadline, or the end of a sleep, for the kernel */

@@ -8,17 +8,17 @@
 #include "native.h"
 
 enum {
-    EVERY_NS = 4000000, /* from one look to the next */
-    QUIET_LOOKS = 4,    /* it sleeps after that number in a row that have found that none is needed */
+    EVERY_NS = 4000000, /* from one poll to the next */
+    QUIET_POLLS = 4,    /* it sleeps after that number in a row that have found that none is needed */
 };
 
 atomic_bool abtioi_poller_sleeps;
 
-/* All under the lock, which is held in no call of `look`. */
+/* All under the lock, which is held in no call of `poll`. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* that it is needed, or to end; or that it has ended. There while it is */
-    bool (*look)(void);
+    bool (*poll)(void);
     bool there, ending;
 } poller = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -63,11 +63,11 @@ static void *poller_main(void *unused)
 
     (void)unused;
     for (bool ends = false; !ends;) {
-        if (quiet >= QUIET_LOOKS)
-            atomic_store(&abtioi_poller_sleeps, true); /* seq_cst: before the look, see poller_need */
-        bool needed = poller.look();
-        ends = poller_rest(needed || quiet < QUIET_LOOKS);
-        quiet = needed || quiet >= QUIET_LOOKS ? 0 : quiet + 1;
+        if (quiet >= QUIET_POLLS)
+            atomic_store(&abtioi_poller_sleeps, true); /* seq_cst: before the poll, see poller_need */
+        bool needed = poller.poll();
+        ends = poller_rest(needed || quiet < QUIET_POLLS);
+        quiet = needed || quiet >= QUIET_POLLS ? 0 : quiet + 1;
     }
     pthread_mutex_lock(&poller.lock);
     poller.there = false;
@@ -99,12 +99,12 @@ static bool make_condition(void)
     return made;
 }
 
-bool abtioi_poller_begin(bool (*look)(void))
+bool abtioi_poller_begin(bool (*poll)(void))
 {
     pthread_mutex_lock(&poller.lock);
-    abtioi_assert(!poller.ending && (!poller.there || poller.look == look));
+    abtioi_assert(!poller.ending && (!poller.there || poller.poll == poll));
     if (!poller.there && make_condition()) {
-        poller.look = look;
+        poller.poll = poll;
         poller.there = abtioi_native_make_thread(poller_main) == 0;
         if (!poller.there)
             pthread_cond_destroy(&poller.changed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The poller: a native thread that serves the rings of streams which do not look at events for some time, since a
+ * The poller: a native thread that serves the rings of streams which do not check events for some time, since a
  * unit computes there, or blocks the stream's thread. It looks at all rings every few milliseconds, as long as a stream
  * that has something in its ring is awake; otherwise it sleeps, and the first such stream to wake wakes it.
  *
@@ -19,10 +19,10 @@
 #include <stdbool.h>
 
 /*
- * Begins it, if it is not there: it calls `look` from now on, which says whether it is to be called again soon. False:
+ * Begins it, if it is not there: it calls `poll` from now on, which says whether it is to be called again soon. False:
  * it cannot be had.
  */
-bool abtioi_poller_begin(bool (*look)(void));
+bool abtioi_poller_begin(bool (*poll)(void));
 
 /* Ends it, if it is there: on return it calls nothing any more. */
 void abtioi_poller_end(void);
@@ -38,7 +38,7 @@ void abtioi_poller_wake(void);
 /* Something needs it. */
 static inline void poller_need(void)
 {
-    /* seq_cst: with the store in poller_main, see above; and for callers without a lock, see abtioi_lane_ask */
+    /* seq_cst: with the store in poller_main, see above; and for callers without a lock, see abtioi_channel_ask */
     if (__builtin_expect(atomic_load(&abtioi_poller_sleeps), 0))
         abtioi_poller_wake();
 }

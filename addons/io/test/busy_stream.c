@@ -460,7 +460,7 @@ static void test_later(void)
 
 static const struct kind *early_kind;
 
-/* The primary stream is alone when the ULT begins to wait, and looks at events when it is not alone any more. */
+/* The primary stream is alone when the ULT begins to wait, and checks events when it is not alone any more. */
 static void test_early(void)
 {
     ABT_pool pool;

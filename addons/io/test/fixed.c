@@ -234,7 +234,7 @@ static void used_anew(void *arg)
     close(fd);
 }
 
-/* ---- More changes and fewer between two looks ------------------------------------------------------------------ */
+/* ---- More changes and fewer between two polls ------------------------------------------------------------------ */
 
 enum { KNOWN = 100 };
 

@@ -93,8 +93,8 @@ static inline void with_each_backend(void (*body)(void))
 }
 
 /*
- * Lets the stream of the calling ULT look at its events. One sleep does not do: one that is over when it is begun, as
- * may happen on a busy machine, goes on without a look; but only 16 of them in a row (src/direct.h).
+ * Lets the stream of the calling ULT check its events. One sleep does not do: one that is over when it is begun, as
+ * may happen on a busy machine, goes on without a poll; but only 16 of them in a row (src/direct.h).
  */
 static inline void let_stream_look(void)
 {

@@ -8,7 +8,7 @@
 #include "fatal.h"
 
 enum {
-    BLOCK_NUM = 16,  /* requests of a block: with 64, a look that misses costs 4 times as much */
+    BLOCK_NUM = 16,  /* requests of a block: with 64, a poll that misses costs 4 times as much */
     BLOCK_GAPS = 2,  /* gaps between others that are left open */
     BLOCK_EVERY = 4, /* misses in a row in the oldest block, after which all are asked for */
 };
@@ -16,7 +16,7 @@ enum {
 typedef struct abtmpi_block {
     struct abtmpi_block *next, *prev;
     int first, end;                  /* the places in use, with those of requests that have been dropped */
-    unsigned looked;                 /* the number of the last look at it */
+    unsigned polled;                 /* the number of its last poll */
     int dropped;                     /* how many of these there are: null requests without a part */
     MPI_Request requests[BLOCK_NUM]; /* of the parts, side by side for the MPI library */
     abtmpi_part *parts[BLOCK_NUM];
@@ -147,7 +147,7 @@ static void block_report(block *b, int at, void (*done)(abtmpi_wait *, abtmpi_pa
 }
 
 /* One by one: watched requests, a lone one, and those of a block that the MPI library does not answer for. */
-static bool block_look_singly(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
+static bool block_poll_singly(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
 {
     bool found = false;
 
@@ -176,17 +176,17 @@ static bool block_is_in_status(int code)
     return code == MPI_ERR_IN_STATUS || (PMPI_Error_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_IN_STATUS);
 }
 
-static bool block_look(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
+static bool block_poll(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
 {
     int num = 0, first = b->first, indices[BLOCK_NUM];
     MPI_Status statuses[BLOCK_NUM];
 
     if (is_watched || b->end - first == 1)
-        return block_look_singly(b, is_watched, done);
+        return block_poll_singly(b, is_watched, done);
     int code = abtmpi_fatal_code(abtmpi_real.Testsome(b->end - first, b->requests + first, &num, indices, statuses));
     bool has_codes = code != MPI_SUCCESS && block_is_in_status(code);
     if (code != MPI_SUCCESS && !has_codes)
-        return block_look_singly(b, is_watched, done);
+        return block_poll_singly(b, is_watched, done);
     if (num == MPI_UNDEFINED)
         return false;
     /* First of all: a part that is reported may end its wait, which drops the others of it. */
@@ -200,31 +200,31 @@ static bool block_look(block *b, bool is_watched, void (*done)(abtmpi_wait *, ab
 }
 
 /* From one block to the end, until a request is done. */
-static bool blocks_look_from(abtmpi_blocks *blocks, block *b, void (*done)(abtmpi_wait *, abtmpi_part *))
+static bool blocks_poll_from(abtmpi_blocks *blocks, block *b, void (*done)(abtmpi_wait *, abtmpi_part *))
 {
     bool found = false;
 
     while (b && !found) {
-        if (b->looked == blocks->looks) {
+        if (b->polled == blocks->polls) {
             b = b->next;
             continue;
         }
-        b->looked = blocks->looks;
+        b->polled = blocks->polls;
         blocks->at = b;
-        found = block_look(b, blocks->is_watched, done);
+        found = block_poll(b, blocks->is_watched, done);
         b = block_tidy(blocks, b);
     }
     return found;
 }
 
-bool abtmpi_blocks_look(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, abtmpi_part *part))
+bool abtmpi_blocks_poll(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, abtmpi_part *part))
 {
     block *oldest = blocks->first;
 
     if (!oldest)
         return false;
-    oldest->looked = ++blocks->looks;
-    bool found = block_look(oldest, blocks->is_watched, done);
+    oldest->polled = ++blocks->polls;
+    bool found = block_poll(oldest, blocks->is_watched, done);
     block_tidy(blocks, oldest);
     if (found) {
         blocks->elsewhere = false;
@@ -233,8 +233,8 @@ bool abtmpi_blocks_look(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, a
     }
     if (!blocks->elsewhere && ++blocks->misses % BLOCK_EVERY != 0)
         return false;
-    /* Blocks come and go meanwhile, so that each is marked when it has been looked at. */
-    found = blocks_look_from(blocks, blocks->at, done) || blocks_look_from(blocks, blocks->first, done);
+    /* Blocks come and go meanwhile, so that each is marked when it has been polled. */
+    found = blocks_poll_from(blocks, blocks->at, done) || blocks_poll_from(blocks, blocks->first, done);
     blocks->elsewhere = found;
     return found;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests by age, in blocks, each of which is asked for by one call of the MPI library. To ask for one request that is
- * not done costs 1 to 6 nanoseconds, and most often it is the oldest ones that are done first. So a look asks for the
+ * not done costs 1 to 6 nanoseconds, and most often it is the oldest ones that are done first. So a poll asks for the
  * oldest block, and rarely for all.
  */
 #ifndef ABTMPI_BLOCKS_H
@@ -15,8 +15,8 @@ typedef struct {
     bool is_watched;         /* what is done is only marked, and completed by its ULT */
     bool elsewhere;          /* the last request that was done was not in the oldest block, */
     struct abtmpi_block *at; /* but in this one: others are likely to be near it. NULL: nobody knows */
-    unsigned looks;          /* how often the oldest block has been looked at */
-    unsigned misses;         /* looks since a request of the oldest block was done */
+    unsigned polls;          /* how often the oldest block has been polled */
+    unsigned misses;         /* polls since a request of the oldest block was done */
 } abtmpi_blocks;
 
 /* Adds a request as the youngest. False: out of memory. */
@@ -26,6 +26,6 @@ bool abtmpi_blocks_add(abtmpi_blocks *blocks, abtmpi_part *part, abtmpi_wait *wa
 void abtmpi_blocks_drop(abtmpi_part *part);
 
 /* Asks, and calls `done` for each part that is. Whether there was one. */
-bool abtmpi_blocks_look(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, abtmpi_part *part));
+bool abtmpi_blocks_poll(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, abtmpi_part *part));
 
 #endif

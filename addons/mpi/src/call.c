@@ -65,11 +65,11 @@ static bool call_begin(void)
 
     pthread_mutex_lock(&call_lock);
     if (atomic_load_explicit(&abtmpi_state, memory_order_relaxed) == STATE_NEW) {
-        abtmpi_self.looking = true;
+        abtmpi_self.polling = true;
         bool on = call_is_usable() && abtmpi_progress_begin();
         if (on)
             atomic_store_explicit(&abtmpi_state_plain, NULL, memory_order_relaxed);
-        abtmpi_self.looking = false;
+        abtmpi_self.polling = false;
         /* release: pairs with the acquire in abtmpi_enter. */
         atomic_store_explicit(&abtmpi_state, on ? STATE_ON : STATE_OFF, memory_order_release);
     }
@@ -84,7 +84,7 @@ bool abtmpi_enter(void)
     ABT_unit_type type;
     ABT_thread self;
 
-    if (abtmpi_self.looking || ABT_self_get_type(&type) != ABT_SUCCESS || type != ABT_UNIT_TYPE_THREAD)
+    if (abtmpi_self.polling || ABT_self_get_type(&type) != ABT_SUCCESS || type != ABT_UNIT_TYPE_THREAD)
         return false;
     /* acquire: pairs with the release in call_begin. */
     int state = atomic_load_explicit(&abtmpi_state, memory_order_acquire);
@@ -124,5 +124,5 @@ bool abtmpi_call_is_between_groups(MPI_Comm comm)
 {
     int is_inter = 0;
 
-    return !abtmpi_self.looking && abtmpi_real.Comm_test_inter(comm, &is_inter) == MPI_SUCCESS && is_inter;
+    return !abtmpi_self.polling && abtmpi_real.Comm_test_inter(comm, &is_inter) == MPI_SUCCESS && is_inter;
 }

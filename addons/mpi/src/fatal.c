@@ -42,7 +42,7 @@ static void fatal_abort(MPI_Comm comm, int code, const char *name)
 }
 
 /*
- * The MPI library calls it. Inside of a call that waits, or of a look, it returns, and so does the function of the MPI
+ * The MPI library calls it. Inside of a call that waits, or of a poll, it returns, and so does the function of the MPI
  * library with the code: abtmpi_fatal_end gets that. Otherwise the program has called what has failed.
  */
 static void fatal_handle(MPI_Comm *comm, int *code, ...)

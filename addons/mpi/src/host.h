@@ -20,19 +20,19 @@ int abtmpi_host_ults(void);
 const atomic_bool *abtmpi_host_up(void);
 
 /*
- * Around a look of the progress engine, which is made by one thread at a time. With more processes than cores Open MPI
- * gives up the processor at each look that finds nothing. A stream may have ULTs to run then.
+ * Around a poll of the progress engine, which is made by one thread at a time. With more processes than cores Open MPI
+ * gives up the processor at each poll that finds nothing. A stream may have ULTs to run then.
  */
 void abtmpi_host_keep_processor(void);
 void abtmpi_host_share_processor(void);
 
 /*
- * From now on the MPI library calls `look` on each thread that waits in it, again and again, and in other calls. False:
- * it cannot be had. If the MPI library does not use what this knows of, `look` is not called.
+ * From now on the MPI library calls `poll` on each thread that waits in it, again and again, and in other calls. False:
+ * it cannot be had. If the MPI library does not use what this knows of, `poll` is not called.
  */
-bool abtmpi_host_watch(void (*look)(void));
+bool abtmpi_host_watch(void (*poll)(void));
 
 /* The same by UCX, which has the one function below that all who wait call. */
-void abtmpi_ucx_watch(void (*look)(void));
+void abtmpi_ucx_watch(void (*poll)(void));
 
 #endif

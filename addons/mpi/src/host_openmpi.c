@@ -4,14 +4,14 @@
 
 #include "host.h"
 
-/* Open MPI's function: sets whether looks that find nothing give up the processor, and returns what was set before. */
+/* Open MPI's function: sets whether polls that find nothing give up the processor, and returns what was set before. */
 typedef bool set_yield(bool on);
 
 static struct {
     bool is_known; /* whether the rest is */
     bool was_on;   /* where more processes than cores run, or the user wants it */
     set_yield *set;
-} host_yield; /* touched by the thread that looks only */
+} host_yield; /* touched by the thread that polls only */
 
 void abtmpi_host_keep_processor(void)
 {
@@ -31,21 +31,21 @@ void abtmpi_host_share_processor(void)
         host_yield.set(true);
 }
 
-static void (*host_look)(void);
+static void (*host_poll)(void);
 
 static int host_progress(void)
 {
-    host_look();
+    host_poll();
     return 0; /* how many events there were */
 }
 
-bool abtmpi_host_watch(void (*look)(void))
+bool abtmpi_host_watch(void (*poll)(void))
 {
     int (*add)(int (*)(void)) = NULL;
     void *address = dlsym(RTLD_DEFAULT, "opal_progress_register");
 
     memcpy(&add, &address, sizeof(address));
-    host_look = look;
-    abtmpi_ucx_watch(look); /* its windows wait without Open MPI's own progress */
+    host_poll = poll;
+    abtmpi_ucx_watch(poll); /* its windows wait without Open MPI's own progress */
     return add && add(host_progress) == 0;
 }

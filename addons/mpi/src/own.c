@@ -23,11 +23,11 @@ static int own_init(int (*init)(int *, char ***, int, int *), int *argc, char **
 {
     static const atomic_bool never;
     int ults = abtmpi_host_ults();
-    bool looking = abtmpi_self.looking;
+    bool polling = abtmpi_self.polling;
 
-    abtmpi_self.looking = true;
+    abtmpi_self.polling = true;
     int code = init(argc, argv, ults == HOST_ULTS ? MPI_THREAD_MULTIPLE : required, provided);
-    abtmpi_self.looking = looking;
+    abtmpi_self.polling = polling;
     bool is_multiple = code == MPI_SUCCESS && *provided == MPI_THREAD_MULTIPLE;
     /* relaxed, all: no other thread calls MPI before MPI_Init has returned. */
     atomic_store_explicit(&own_is_multiple, is_multiple, memory_order_relaxed);
@@ -78,10 +78,10 @@ int abtmpi_own_finalize(void)
         abtmpi_region_end_all();
         abtmpi_progress_end();
     }
-    bool looking = abtmpi_self.looking;
-    abtmpi_self.looking = true;
+    bool polling = abtmpi_self.polling;
+    abtmpi_self.polling = true;
     int code = abtmpi_real.Finalize();
-    abtmpi_self.looking = looking;
+    abtmpi_self.polling = polling;
     return code;
 }
 

@@ -12,8 +12,8 @@
 #include "state.h"
 
 enum {
-    PROGRESS_LOOKS = 64, /* a ULT that is alone on its stream looks so often before it leaves it: some microseconds */
-    PROGRESS_ASKED = 4, /* how many of the oldest questions are asked at each look; all are at each PROGRESS_EVERY-th */
+    PROGRESS_POLLS = 64, /* a ULT that is alone on its stream polls so often before it leaves it: some microseconds */
+    PROGRESS_ASKED = 4, /* how many of the oldest questions are asked at each poll; all are at each PROGRESS_EVERY-th */
     PROGRESS_EVERY = 4,
     PROGRESS_PAUSE_NS = 1000,   /* the first pause of an idle stream; each is an eighth longer than the one before, */
     PROGRESS_LONGEST_US = 1000, /* up to this unless ABTMPI_IDLE_US says otherwise */
@@ -22,8 +22,8 @@ enum {
     PROGRESS_PUSHES = 64,      /* this number is pushed next */
 };
 
-/* Of a wait: its ULT looks itself; has left its stream, or is about to; may go on. */
-enum { WAIT_LOOKS, WAIT_SUSPENDED, WAIT_DONE };
+/* Of a wait: its ULT polls itself; has left its stream, or is about to; may go on. */
+enum { WAIT_POLLS, WAIT_SUSPENDED, WAIT_DONE };
 
 typedef struct {
     abtmpi_wait *first, *last;
@@ -35,7 +35,7 @@ static abtmpi_blocks progress_completed, progress_watched = {.is_watched = true}
 static progress_list progress_waits, progress_questions;
 static progress_list progress_late; /* waits that have ended, but whose ULTs had not left their stacks */
 static int progress_unfinished;     /* waits with parts that there was no memory for */
-static unsigned progress_looks;
+static unsigned progress_polls;
 static int64_t progress_longest;
 
 /* Shared. */
@@ -45,12 +45,12 @@ static atomic_bool progress_is_ending;         /* MPI_Finalize is called: all wa
 static _Atomic(int64_t) progress_pause;        /* the last word to ABTX_driver_set_max_sleep */
 
 /*
- * Of a native thread. A ULT that looks and finds what another one has waited for switches to that, if nothing else is
+ * Of a native thread. A ULT that polls and finds what another one has waited for switches to that, if nothing else is
  * ready: a push would wake another stream of the pool each time, for what this one is about to run. But then no stream
- * looks while the ULT runs, so that those that run for long are pushed.
+ * polls while the ULT runs, so that those that run for long are pushed.
  */
 static _Thread_local struct {
-    bool looks;      /* a ULT does, */
+    bool polls;      /* a ULT does, */
     ABT_thread next; /* and this one is the first that may go on */
     int switches;    /* how many of them there were, */
     int64_t since;   /* the last of which that is timed was then, 0: it is not */
@@ -81,11 +81,11 @@ static bool wait_is_suspended(const abtmpi_wait *wait)
 
 static void progress_wake(ABT_thread thread)
 {
-    if (!progress_self.looks || progress_self.pushes > 0 || progress_self.next != ABT_THREAD_NULL)
+    if (!progress_self.polls || progress_self.pushes > 0 || progress_self.next != ABT_THREAD_NULL)
         ABT_thread_resume(thread);
     else
         progress_self.next = thread;
-    if (progress_self.looks && progress_self.pushes > 0)
+    if (progress_self.polls && progress_self.pushes > 0)
         progress_self.pushes--;
 }
 
@@ -102,7 +102,7 @@ static bool progress_count_up(void)
 
 static void progress_count_down(void)
 {
-    /* release: pairs with the load in abtmpi_progress_end. A stream that looks for work and reads 0 too late looks once
+    /* release: pairs with the load in abtmpi_progress_end. A stream that looks for work and reads 0 too late polls once
      * more. */
     int before = atomic_fetch_sub_explicit(&progress_in_flight, 1, memory_order_release);
 
@@ -149,9 +149,9 @@ static void wait_end(abtmpi_wait *wait)
     if (wait->added < wait->num)
         progress_unfinished--;
     list_remove(wait->ask ? &progress_questions : &progress_waits, wait);
-    /* release: pairs with the acquire in progress_look_here; acquire: with the release in wait_begin. */
-    bool looks = atomic_exchange_explicit(&wait->state, WAIT_DONE, memory_order_acq_rel) == WAIT_LOOKS;
-    if (looks)
+    /* release: pairs with the acquire in progress_poll_here; acquire: with the release in wait_begin. */
+    bool polls = atomic_exchange_explicit(&wait->state, WAIT_DONE, memory_order_acq_rel) == WAIT_POLLS;
+    if (polls)
         return; /* the ULT counts down when it sees that */
     if (!wait_go(wait))
         list_add(&progress_late, wait);
@@ -164,7 +164,7 @@ static void part_done(abtmpi_wait *wait, abtmpi_part *part)
         wait_end(wait);
 }
 
-/* Puts the parts of a wait into blocks. Those that there is no memory for are tried again at the next look. */
+/* Puts the parts of a wait into blocks. Those that there is no memory for are tried again at the next poll. */
 static void wait_add(abtmpi_wait *wait)
 {
     abtmpi_blocks *blocks = wait->is_watched ? &progress_watched : &progress_completed;
@@ -180,7 +180,7 @@ static void progress_take(void)
 {
     abtmpi_wait *oldest = NULL;
 
-    /* relaxed: a newcomer that is missed is found at the next look. */
+    /* relaxed: a newcomer that is missed is found at the next poll. */
     if (!atomic_load_explicit(&progress_coming, memory_order_relaxed))
         return;
     /* acquire: pairs with the release in progress_hand_in. */
@@ -214,7 +214,7 @@ static void progress_retry(void)
 static bool progress_ask(void)
 {
     bool found = false;
-    int rest = ++progress_looks % PROGRESS_EVERY == 0 ? -1 : PROGRESS_ASKED;
+    int rest = ++progress_polls % PROGRESS_EVERY == 0 ? -1 : PROGRESS_ASKED;
 
     for (abtmpi_wait *wait = progress_questions.first, *next; wait && rest-- != 0; wait = next) {
         int flag = 0;
@@ -251,9 +251,9 @@ static void progress_abandon(progress_list *list)
     }
 }
 
-static bool progress_look(void)
+static bool progress_poll_once(void)
 {
-    abtmpi_look_begin();
+    abtmpi_poll_begin();
     progress_take();
     progress_wake_late();
     if (progress_unfinished > 0)
@@ -263,10 +263,10 @@ static bool progress_look(void)
         progress_abandon(&progress_waits);
         progress_abandon(&progress_questions);
     }
-    bool found = abtmpi_blocks_look(&progress_completed, part_done);
-    found |= abtmpi_blocks_look(&progress_watched, part_done);
+    bool found = abtmpi_blocks_poll(&progress_completed, part_done);
+    found |= abtmpi_blocks_poll(&progress_watched, part_done);
     found |= progress_ask();
-    abtmpi_look_end();
+    abtmpi_poll_end();
     return found || progress_late.first;
 }
 
@@ -321,8 +321,8 @@ static int progress_start(void *arg, void **data)
 static ABT_bool progress_poll(void *data, ABT_bool about_to_sleep)
 {
     (void)data;
-    /* relaxed: before a sleep progress_rest looks anew. */
-    bool found = atomic_load_explicit(&progress_in_flight, memory_order_relaxed) > 0 && progress_look();
+    /* relaxed: before a sleep progress_rest polls anew. */
+    bool found = atomic_load_explicit(&progress_in_flight, memory_order_relaxed) > 0 && progress_poll_once();
     if (about_to_sleep) {
         progress_make_pauses_exact();
         progress_rest(found);
@@ -366,7 +366,7 @@ void abtmpi_progress_end(void)
      */
     atomic_store_explicit(&progress_is_ending, true, memory_order_seq_cst);
     while (atomic_load_explicit(&progress_in_flight, memory_order_seq_cst) > 0 && ABT_initialized() == ABT_SUCCESS) {
-        ABTX_driver_look(progress_driver, &found); /* an external thread may not: the streams look */
+        ABTX_driver_look(progress_driver, &found); /* an external thread may not: the streams poll */
         ABTX_self_sleep(PROGRESS_PAUSE_NS);
     }
     ABTX_driver_free(&progress_driver);
@@ -405,7 +405,7 @@ static bool progress_may_switch(ABT_thread thread)
 /* Whether the caller is to be suspended: nothing has ended its wait yet. */
 static bool wait_begin(abtmpi_wait *wait)
 {
-    int state = WAIT_LOOKS;
+    int state = WAIT_POLLS;
 
     /* acquire: pairs with the release in wait_end; release: with the acquire there. */
     wait->has_left = atomic_compare_exchange_strong_explicit(&wait->state, &state, WAIT_SUSPENDED, memory_order_acq_rel,
@@ -413,7 +413,7 @@ static bool wait_begin(abtmpi_wait *wait)
     return wait->has_left;
 }
 
-/* Goes on with what the caller's look has found, and returns when its own wait has ended. */
+/* Goes on with what the caller's poll has found, and returns when its own wait has ended. */
 static void progress_switch(abtmpi_wait *wait, ABT_thread next)
 {
     if (!progress_may_switch(next) || !wait_begin(wait)) {
@@ -428,15 +428,15 @@ static void progress_switch(abtmpi_wait *wait, ABT_thread next)
     }
 }
 
-/* One look in the place of the scheduler. Whether the caller's wait has ended. */
-static bool progress_look_here(abtmpi_wait *wait)
+/* One poll in the place of the scheduler. Whether the caller's wait has ended. */
+static bool progress_poll_here(abtmpi_wait *wait)
 {
     ABT_bool found;
 
-    progress_self.looks = true;
+    progress_self.polls = true;
     ABTX_driver_look(progress_driver, &found);
     ABT_thread next = progress_self.next;
-    progress_self.looks = false;
+    progress_self.polls = false;
     progress_self.next = ABT_THREAD_NULL;
     if (next != ABT_THREAD_NULL)
         progress_switch(wait, next);
@@ -445,22 +445,22 @@ static bool progress_look_here(abtmpi_wait *wait)
 }
 
 /*
- * A ULT that is alone need not leave its stream; for others one look has to do, since a stream that is busy looks only
+ * A ULT that is alone need not leave its stream; for others one poll has to do, since a stream that is busy polls only
  * now and then. Whether the wait has ended.
  */
-static bool progress_look_alone(abtmpi_wait *wait)
+static bool progress_poll_alone(abtmpi_wait *wait)
 {
     ABT_bool alone = ABT_TRUE;
 
-    for (int i = 0; i < PROGRESS_LOOKS && alone; i++) {
-        if (progress_look_here(wait))
+    for (int i = 0; i < PROGRESS_POLLS && alone; i++) {
+        if (progress_poll_here(wait))
             return true;
         ABTX_self_is_alone(&alone);
     }
     return false;
 }
 
-/* Whether the caller is the scheduler of its stream, which has no pool, and for which nobody there could look. */
+/* Whether the caller is the scheduler of its stream, which has no pool, and for which nobody there could poll. */
 static bool progress_is_scheduler(const abtmpi_wait *wait)
 {
     ABT_pool pool = ABT_POOL_NULL;
@@ -504,10 +504,10 @@ void abtmpi_progress_wait(abtmpi_wait *wait)
         wait_abandon(wait);
         return;
     }
-    bool is_done = progress_look_alone(wait);
+    bool is_done = progress_poll_alone(wait);
     while (!is_done && progress_is_scheduler(wait)) {
         ABTX_self_sleep(PROGRESS_PAUSE_NS);
-        is_done = progress_look_here(wait);
+        is_done = progress_poll_here(wait);
     }
     /* A thread that ends the wait after that wakes the ULT. */
     if (!is_done && wait_begin(wait))

@@ -32,7 +32,7 @@ typedef struct abtmpi_wait {
     abtmpi_part *parts; /* the requests, */
     int num;            /* how many there are, */
     int left;        /* and how many have to be done still until the ULT goes on; after an error it goes on at once */
-    bool is_watched; /* the engine looks only, and leaves it to the ULT to complete them */
+    bool is_watched; /* the engine polls only, and leaves it to the ULT to complete them */
     int (*ask)(void *arg, int *found); /* the question, if there are no parts; it returns a code of MPI */
     void *arg;
     bool (*begin)(struct abtmpi_wait *wait); /* NULL; or there is no ULT: makes one when all requests are done, also

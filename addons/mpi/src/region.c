@@ -20,7 +20,7 @@ enum {
     REGION_BRIEF_NS = 5000, /* a brief call waits so long on its stream */
 };
 
-/* Whether the MPI library lets this one look while it waits, so that brief calls may begin on their streams. */
+/* Whether the MPI library lets this one poll while it waits, so that brief calls may begin on their streams. */
 enum { WATCH_NEW, WATCH_ON, WATCH_OFF };
 static atomic_int region_watch;
 /* A handler of the program, which a call may run, may suspend the ULT in the midst of it. */
@@ -29,7 +29,7 @@ static atomic_bool region_handler_is_own;
 /* Of a native thread. */
 static _Thread_local struct {
     abtmpi_region *brief; /* the brief call on the thread that is still on its stream */
-    bool has_looked;      /* region_look has been called */
+    bool has_polled;      /* region_poll has been called */
 } region_self __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t region_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,11 +73,11 @@ void abtmpi_region_end(abtmpi_region *region)
  * The MPI library calls this on the thread that waits in it, again and again. What it holds there stays with the
  * thread, which is the ULT's from then on, and it lets others go on as it does for any thread that waits.
  */
-static void region_look(void)
+static void region_poll(void)
 {
     abtmpi_region *region = region_self.brief;
 
-    region_self.has_looked = true;
+    region_self.has_polled = true;
     if (!region)
         return;
     int64_t now = abtmpi_progress_now();
@@ -91,7 +91,7 @@ static void region_look(void)
 }
 
 /*
- * Has the MPI library call region_look, and sees whether it does: the question makes it look for messages. MPICH does
+ * Has the MPI library call region_poll, and sees whether it does: the question makes it look for messages. MPICH does
  * not look in UCX for those to oneself.
  */
 static bool region_watch_begin(void)
@@ -100,12 +100,12 @@ static bool region_watch_begin(void)
 
     pthread_mutex_lock(&region_lock);
     if (atomic_load_explicit(&region_watch, memory_order_relaxed) == WATCH_NEW) {
-        region_self.has_looked = false;
+        region_self.has_polled = false;
         abtmpi_real.Initialized(&has_world); /* otherwise there are sessions only */
         bool on =
-            has_world && abtmpi_host_watch(region_look) &&
+            has_world && abtmpi_host_watch(region_poll) &&
             abtmpi_real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-            region_self.has_looked;
+            region_self.has_polled;
         /* relaxed: a reader touches nothing else that is written here. */
         atomic_store_explicit(&region_watch, on ? WATCH_ON : WATCH_OFF, memory_order_relaxed);
     }

@@ -23,21 +23,21 @@ bool abtmpi_state_is_inside(void)
     ABT_thread self = ABT_THREAD_NULL;
 
     ABT_self_get_thread(&self);
-    return abtmpi_self.looking || (self != ABT_THREAD_NULL && abtmpi_self.inside == self);
+    return abtmpi_self.polling || (self != ABT_THREAD_NULL && abtmpi_self.inside == self);
 }
 
-void abtmpi_look_begin(void)
+void abtmpi_poll_begin(void)
 {
-    assert(!abtmpi_self.looking);
-    abtmpi_self.looking = true;
+    assert(!abtmpi_self.polling);
+    abtmpi_self.polling = true;
     abtmpi_host_keep_processor();
 }
 
-void abtmpi_look_end(void)
+void abtmpi_poll_end(void)
 {
-    assert(abtmpi_self.looking);
+    assert(abtmpi_self.polling);
     abtmpi_host_share_processor();
-    abtmpi_self.looking = false;
+    abtmpi_self.polling = false;
 }
 
 void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler)

@@ -44,11 +44,11 @@ static inline bool abtmpi_state_has_no_ults(void)
  */
 typedef struct {
     ABT_thread inside; /* the ULT that is in the MPI library, or a null handle */
-    bool looking;      /* the driver is, or libabtmpi's own call that is no ULT's */
+    bool polling;      /* the driver is, or libabtmpi's own call that is no ULT's */
 } abtmpi_state_thread;
 extern _Thread_local abtmpi_state_thread abtmpi_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Whether the calling thread is between abtmpi_enter and abtmpi_leave of its ULT, or looks. */
+/* Whether the calling thread is between abtmpi_enter and abtmpi_leave of its ULT, or polls. */
 bool abtmpi_state_is_inside(void);
 
 /* The opposite of abtmpi_enter, on the same native thread. Returns the code. */
@@ -59,8 +59,8 @@ static inline int abtmpi_leave(int code)
 }
 
 /* Around calls of the MPI library that the driver makes, on whatever stack. */
-void abtmpi_look_begin(void);
-void abtmpi_look_end(void);
+void abtmpi_poll_begin(void);
+void abtmpi_poll_end(void);
 
 /* The program sets an error handler, which from now on may have to run on the stack of the ULT that waits. */
 void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler);

@@ -31,7 +31,7 @@ static ucx_progress *ucx_resolve(void)
         abort();
     }
     memcpy(&real, &address, sizeof(address));
-    /* relaxed: it is code, which does not change, and each look for it finds the same. */
+    /* relaxed: it is code, which does not change, and each search for it finds the same. */
     atomic_store_explicit(&ucx_real, real, memory_order_relaxed);
     return real;
 }
@@ -49,10 +49,10 @@ static unsigned ucx_watched(void *worker)
 {
     /* relaxed, both: as above; a call that does not see yet whom to tell is made before. */
     ucx_progress *real = atomic_load_explicit(&ucx_real, memory_order_relaxed);
-    void (*look)(void) = atomic_load_explicit(&ucx_look, memory_order_relaxed);
+    void (*poll)(void) = atomic_load_explicit(&ucx_look, memory_order_relaxed);
 
-    if (look)
-        look();
+    if (poll)
+        poll();
     return (real ? real : ucx_resolve())(worker);
 }
 
@@ -62,9 +62,9 @@ unsigned ucp_worker_progress(void *worker)
     return atomic_load_explicit(&ucx_now, memory_order_relaxed)(worker); /* relaxed: as above. */
 }
 
-void abtmpi_ucx_watch(void (*look)(void))
+void abtmpi_ucx_watch(void (*poll)(void))
 {
     /* relaxed, both: calls that come later are watched from their next one on. */
-    atomic_store_explicit(&ucx_look, look, memory_order_relaxed);
+    atomic_store_explicit(&ucx_look, poll, memory_order_relaxed);
     atomic_store_explicit(&ucx_now, ucx_watched, memory_order_relaxed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stream whose ULT waits does not give up its processor at each look, as Open MPI does where there are more processes
+ * A stream whose ULT waits does not give up its processor at each poll, as Open MPI does where there are more processes
  * than cores: those who wait sleep.
  */
 #include <dlfcn.h>

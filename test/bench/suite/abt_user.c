@@ -146,7 +146,7 @@ static ABT_thread next_of(ABT_pool first, ABT_pool second)
 
 static void run_loop(ABT_sched sched)
 {
-    enum { TURNS = 50 }; /* between two looks at requests, as the predefined ones do it by default */
+    enum { TURNS = 50 }; /* between two reads of requests, as the predefined ones do it by default */
     ABT_pool pools[2] = {ABT_POOL_NULL, ABT_POOL_NULL};
     ABT_bool stop = ABT_FALSE;
     int num;

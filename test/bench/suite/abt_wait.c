@@ -19,7 +19,7 @@ bool abt_has_drivers(void)
     return ABTX_driver_set_period && ABTX_blocking_begin;
 }
 
-/* ---- Events: a look finds one for each ULT that waits ---- */
+/* ---- Events: a poll finds one for each ULT that waits ---- */
 
 enum { EVENTS = 20000 };
 

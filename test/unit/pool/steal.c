@@ -250,27 +250,27 @@ static void test_bulk(void)
 
 /* --- Offering --- */
 
-/* The pool as one that somebody else is busy with, who does not come to look at the gift. */
+/* The pool as one that somebody else is busy with, who does not come to look at the hand-off. */
 static bool give(abti_unit *unit)
 {
     static struct abti_bias_user somebody;
     abti_store_relaxed(&pool->lock.owner, &somebody);
     bool given = abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
     abti_store_relaxed(&pool->lock.owner, NULL);
-    ok(!abti_load_relaxed(&pool->request), "the gift does not stay");
+    ok(!abti_load_relaxed(&pool->request), "the hand-off does not stay");
     return given;
 }
 
 /* As if its giver waited. */
-static void offer(struct abti_gift *gift, abti_unit *unit)
+static void offer(struct abti_handoff *handoff, abti_unit *unit)
 {
-    *gift = (struct abti_gift){.unit = unit, .context = ABT_POOL_CONTEXT_OP_THREAD_RESUME};
-    abti_store_relaxed(&pool->request, (uintptr_t)gift | ABTI_REQUEST_GIFT);
+    *handoff = (struct abti_handoff){.unit = unit, .context = ABT_POOL_CONTEXT_OP_THREAD_RESUME};
+    abti_store_relaxed(&pool->request, (uintptr_t)handoff | ABTI_REQUEST_HANDOFF);
 }
 
-static void test_gifts(void)
+static void test_handoffs(void)
 {
-    struct abti_gift gift;
+    struct abti_handoff handoff;
     abti_unit *unit = pop();
 
     ok(!give(unit), "nobody accepts it");
@@ -278,22 +278,23 @@ static void test_gifts(void)
     is_int(pool->ops->size(pool), UNITS - 1, "the unit is still the giver's");
     struct abti_steal_request request = {.unit = NULL};
     abti_store_relaxed(&pool->request, (uintptr_t)&request);
-    abti_store_relaxed(&pool->lock.owner, (struct abti_bias_user *)&gift);
+    abti_store_relaxed(&pool->lock.owner, (struct abti_bias_user *)&handoff);
     ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "somebody asks");
     abti_store_relaxed(&pool->lock.owner, NULL);
     ok(abti_load_relaxed(&pool->request) == (uintptr_t)&request, "and goes on asking");
     abti_store_relaxed(&pool->request, 0);
 
     abti_pool_count_entered(abti_es_self, pool);
-    offer(&gift, unit);
+    offer(&handoff, unit);
     struct abti_parking sleeper = {.linked = false};
     abti_store_relaxed(&pool->parked.first, &sleeper);
     answer();
     abti_store_relaxed(&pool->parked.first, NULL);
-    ok(abti_load_relaxed(&gift.state) == ABTI_GIFT_OFFERED, "not accepted while somebody sleeps, who is to be woken");
+    ok(abti_load_relaxed(&handoff.state) == ABTI_HANDOFF_OFFERED,
+       "not accepted while somebody sleeps, who is to be woken");
     is_int(abti_pool_total_size(pool), UNITS, "in the total size it is");
     answer();
-    ok(abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE && !abti_load_relaxed(&pool->request), "accepted");
+    ok(abti_load_relaxed(&handoff.state) == ABTI_HANDOFF_DONE && !abti_load_relaxed(&pool->request), "accepted");
     is_int(pool->ops->size(pool), UNITS, "it is in the pool");
     is_int(abti_pool_num_blocked(pool), 0, "and blocked no longer");
     ok(abti_steal(&(struct abti_robber){.random = 1}, pool) == unit, "at the tail");
@@ -302,14 +303,14 @@ static void test_gifts(void)
         ;
     ok(pool->ops->is_empty(pool), "an empty pool");
     abti_pool_count_entered(abti_es_self, pool);
-    offer(&gift, unit);
+    offer(&handoff, unit);
     ok(!pool->ops->is_empty(pool), "to which a unit is offered is not empty");
-    ok(pop() == unit && abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE, "who pops gets it");
+    ok(pop() == unit && abti_load_relaxed(&handoff.state) == ABTI_HANDOFF_DONE, "who pops gets it");
     ok(!pop() && pool->ops->is_empty(pool), "once");
     is_int(abti_pool_total_size(pool), 0, "and then the pool is empty");
-    offer(&gift, unit);
-    abti_store_relaxed(&gift.state, ABTI_GIFT_WITHDRAWN);
-    ok(!pop() && abti_load_relaxed(&gift.state) == ABTI_GIFT_DONE, "one that is withdrawn is left to its giver");
+    offer(&handoff, unit);
+    abti_store_relaxed(&handoff.state, ABTI_HANDOFF_WITHDRAWN);
+    ok(!pop() && abti_load_relaxed(&handoff.state) == ABTI_HANDOFF_DONE, "one that is withdrawn is left to its giver");
     for (int i = 0; i < UNITS; i++)
         push(units[i]);
 }
@@ -442,7 +443,7 @@ int main(void)
     test_rests();
     test_sizes();
     test_bulk();
-    test_gifts();
+    test_handoffs();
     test_with_givers();
     test_with_thief();
     for (int i = 0; i < UNITS; i++)

@@ -6,9 +6,9 @@
 enum { START = 1000000, LARGE_NS = 100000 };
 
 /* The thief gets a unit from a busy ES, runs it for so long, and comes back. The time then. */
-static uint64_t run_booty(struct abti_thief *thief, struct abti_truce *truce, uint64_t now, uint64_t ns)
+static uint64_t run_stolen(struct abti_thief *thief, struct abti_truce *truce, uint64_t now, uint64_t ns)
 {
-    abti_thief_learn_booty(thief, now, true);
+    abti_thief_learn_steal(thief, now, true);
     abti_thief_learn_return(thief, truce, now + ns);
     return now + ns;
 }
@@ -32,12 +32,12 @@ static void test_truces(void)
     ok(!abti_thief_needs_time(&thief, &truce), "a new thief has no need of the time");
     ok(abti_truce_try(&truce, now) && abti_truce_try(&truce, now), "and may steal, and others at the same time");
     for (int i = 1; i < ABTI_THIEF_ENOUGH_SMALLS; i++) {
-        now = run_booty(&thief, &truce, now, 0);
+        now = run_stolen(&thief, &truce, now, 0);
         held |= !abti_truce_try(&truce, now);
     }
     ok(!held, "a few small units are no reason for a truce");
     for (int i = 0; i < ABTI_THIEF_REST_DOUBLINGS; i++, expected *= 2) {
-        now = run_booty(&thief, &truce, now, 0);
+        now = run_stolen(&thief, &truce, now, 0);
         ok(abti_thief_needs_time(&thief, &truce), "the time matters during a truce");
         rest = rest_of(&truce, now);
         doubles &= rest == expected && !abti_truce_try(&truce, now + rest - 1);
@@ -45,7 +45,7 @@ static void test_truces(void)
     }
     ok(doubles, "the next one is, and each further one for one twice as long");
     for (int i = 0; i < 3; i++) {
-        now = run_booty(&thief, &truce, now, 0);
+        now = run_stolen(&thief, &truce, now, 0);
         rest = rest_of(&truce, now);
         is_int(rest, expected, "up to 16 us");
         now += rest;
@@ -53,11 +53,11 @@ static void test_truces(void)
     ok(abti_truce_try(&truce, now), "then a thief tries");
     ok(!abti_truce_try(&truce, now + ABTI_THIEF_SMALL_NS - 1), "and no other one until its unit is not small");
     ok(abti_truce_try(&truce, now + ABTI_THIEF_SMALL_NS), "which may try, too");
-    now = run_booty(&thief, &truce, now, LARGE_NS);
+    now = run_stolen(&thief, &truce, now, LARGE_NS);
     ok(abti_truce_try(&truce, now) && abti_truce_try(&truce, now), "a large unit ends it");
     is_int(truce.smalls, 0, "and the count begins anew");
-    now = run_booty(&thief, &truce, now, 0);
-    abti_thief_learn_booty(&thief, now, false);
+    now = run_stolen(&thief, &truce, now, 0);
+    abti_thief_learn_steal(&thief, now, false);
     abti_thief_learn_return(&thief, &truce, now);
     is_int(truce.smalls, 1, "a small unit that nobody was busy with is not counted");
     abti_thief_learn_return(&thief, &truce, now);
@@ -71,7 +71,7 @@ static void test_group(void)
     struct abti_truce truce = {0};
 
     for (int i = 0; i < ABTI_THIEF_ENOUGH_SMALLS; i++)
-        (void)run_booty(&thieves[i], &truce, START, 0);
+        (void)run_stolen(&thieves[i], &truce, START, 0);
     is_int(rest_of(&truce, START), ABTI_THIEF_REST_MIN_NS, "small units of several thieves count together");
 }
 
@@ -79,7 +79,7 @@ static void test_group(void)
 static void run_bulk(struct abti_thief *thief, int num, uint64_t unit_ns)
 {
     struct abti_truce truce = {0};
-    abti_thief_learn_booty(thief, START, false);
+    abti_thief_learn_steal(thief, START, false);
     for (int i = 1; i < num; i++)
         abti_thief_learn_more(thief);
     abti_thief_learn_return(thief, &truce, START + (uint64_t)num * unit_ns);
@@ -108,9 +108,9 @@ static void test_sizes(void)
     struct abti_thief thief = {0};
     struct abti_truce truce = {0};
 
-    run_booty(&thief, &truce, START, ABTI_THIEF_SMALL_NS - 1);
+    run_stolen(&thief, &truce, START, ABTI_THIEF_SMALL_NS - 1);
     is_int(truce.smalls, 1, "699 ns are small");
-    run_booty(&thief, &truce, START, ABTI_THIEF_SMALL_NS);
+    run_stolen(&thief, &truce, START, ABTI_THIEF_SMALL_NS);
     is_int(truce.smalls, 0, "700 ns are not");
 }
 

@@ -77,9 +77,9 @@ static void test_awake(void)
         ok(has_left_all() && !es->woken, "a unit in pool %d keeps the stream awake", i);
         ok(pop_from(i), "there it is");
     }
-    atomic_fetch_or(&es->requests, ABTI_ES_REQ_LOOK);
+    atomic_fetch_or(&es->requests, ABTI_ES_REQ_CHECK);
     park();
-    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK);
+    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_CHECK);
     ok(has_left_all(), "so does a request that it has not seen");
     atomic_fetch_or(&sched->requests, ABTI_SCHED_REQ_EXIT);
     park();
@@ -122,7 +122,7 @@ static void *ask_late(void *arg)
     struct timespec ts = {.tv_nsec = 3000000};
 
     nanosleep(&ts, NULL);
-    abti_es_notify(es, ABTI_ES_REQ_LOOK);
+    abti_es_notify(es, ABTI_ES_REQ_CHECK);
     return arg;
 }
 
@@ -140,7 +140,7 @@ static void test_wakes(void)
     must(pthread_create(&thread, NULL, ask_late, NULL));
     park();
     pthread_join(thread, NULL);
-    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK);
+    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_CHECK);
     ok(has_left_all(), "so does a request");
 }
 

@@ -5,7 +5,7 @@
 
 static const char unit, other;
 
-/* So many looks in a row that see the same. True: the ES may take it then. */
+/* So many polls in a row that see the same. True: the ES may take it then. */
 static bool look(struct abti_pool_backoff *backoff, const void *seen, int times)
 {
     for (int i = 0; i < times; i++)
@@ -18,14 +18,14 @@ static void test_looks(void)
     struct abti_pool_backoff backoff = abti_pool_backoff_new;
 
     ok(!abti_pool_backoff_may_take(&backoff), "nothing has been seen yet");
-    ok(!look(&backoff, NULL, 3 * ABTI_POOL_BACKOFF_LOOKS), "there is nothing to take");
+    ok(!look(&backoff, NULL, 3 * ABTI_POOL_BACKOFF_POLLS), "there is nothing to take");
     is_int(abti_pool_backoff_gap(&backoff), 1, "to see nothing is no reason to look less often");
-    ok(!look(&backoff, &unit, ABTI_POOL_BACKOFF_LOOKS - 1), "a unit is left to others at first");
+    ok(!look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 1), "a unit is left to others at first");
     ok(look(&backoff, &unit, 1), "and taken at the eighth look");
     ok(look(&backoff, &abti_pool_backoff_mine, 1), "what nobody else would run is taken at once");
 
     backoff = abti_pool_backoff_new;
-    look(&backoff, &unit, ABTI_POOL_BACKOFF_LOOKS - 2);
+    look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 2);
     look(&backoff, &abti_pool_backoff_several, 1);
     ok(look(&backoff, &other, 1), "among several it may still be the same one");
     is_int(backoff.misses, 0, "nobody was faster");
@@ -37,7 +37,7 @@ static void test_misses(void)
     const void *seen[] = {&unit, &other};
     int times = 1;
 
-    look(&backoff, &unit, ABTI_POOL_BACKOFF_LOOKS - 1);
+    look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 1);
     ok(!look(&backoff, &other, 1), "the next unit has looks of its own");
     is_int(abti_pool_backoff_gap(&backoff), ABTI_POOL_BACKOFF_GAP, "others were faster: it looks less often");
 

@@ -103,7 +103,7 @@ static void test_fire(void)
     ok(is_armed(&fakes[2]) && waits, "the others are not");
     while (abti_clock_mono_ns() < fakes[3].timer.node.key)
         ;
-    abti_timers_look(self);
+    abti_timers_poll(self);
     ok(is_over(&fakes[3]), "a look finds it");
     ok(abti_timer_next(self) == later, "one is left");
     abti_timer_disarm(&fakes[3].timer);

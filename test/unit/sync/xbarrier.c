@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers of native threads from the inside: rounds by number, also past the last one, and who is still inside. */
 #include "sync/xbarrier.h"
-#include "sync/looks.h"
+#include "sync/hazard.h"
 #include "sync_test.h"
 #include "wait/word.h"
 
@@ -99,11 +99,11 @@ static void test_end(void)
     finish(&actor);
     ok(atomic_load(&has_returned), "and then it does");
     atomic_store(&has_returned, false);
-    abti_look_begin(abti_es_self, &barrier);
+    abti_hazard_begin(abti_es_self, &barrier);
     start(&actor, NATIVE, end, NULL);
     nap_us(20000);
     ok(!atomic_load(&has_returned), "nor while a stream is inside");
-    abti_look_end(abti_es_self);
+    abti_hazard_end(abti_es_self);
     finish(&actor);
     ok(atomic_load(&has_returned), "and then it does");
 }

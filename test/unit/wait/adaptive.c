@@ -9,9 +9,9 @@ static const uint64_t limit_ns = ABTI_ADAPTIVE_YIELD_NS + (uint64_t)ABTI_ADAPTIV
 
 static uint32_t look(struct abti_adaptive *adaptive, bool woken)
 {
-    struct abti_adaptive_leave leave = abti_adaptive_allow_looks(adaptive, SOME_WAKE);
+    struct abti_adaptive_leave leave = abti_adaptive_allow_spins(adaptive, SOME_WAKE);
     if (woken)
-        abti_adaptive_learn_looks(adaptive, leave.level, CPUS, true);
+        abti_adaptive_learn_spins(adaptive, leave.level, CPUS, true);
     else
         abti_adaptive_learn_sleep(adaptive, leave.level, ABTI_ADAPTIVE_SHORT_NS);
     return leave.times;
@@ -38,32 +38,32 @@ static void test_looks(void)
 {
     struct abti_adaptive adaptive = {0};
     bool halves = true;
-    uint32_t expected = ABTI_ADAPTIVE_LOOKS;
+    uint32_t expected = ABTI_ADAPTIVE_SPINS;
 
     for (int i = 0; i < ABTI_ADAPTIVE_MOST; i++, expected /= 2)
         halves &= look(&adaptive, false) == expected;
     ok(halves, "each long sleep halves the looks");
     look(&adaptive, false);
     is_int(look(&adaptive, false), expected, "down to a few");
-    is_int(abti_adaptive_allow_looks(&adaptive, ABTI_ADAPTIVE_AGAIN).times, ABTI_ADAPTIVE_LOOKS,
+    is_int(abti_adaptive_allow_spins(&adaptive, ABTI_ADAPTIVE_AGAIN).times, ABTI_ADAPTIVE_SPINS,
            "now and then as many as first");
     look(&adaptive, true);
-    is_int(look(&adaptive, true), ABTI_ADAPTIVE_LOOKS, "one wait that goes well gives all of them back");
+    is_int(look(&adaptive, true), ABTI_ADAPTIVE_SPINS, "one wait that goes well gives all of them back");
 
-    struct abti_adaptive_leave early = abti_adaptive_allow_looks(&adaptive, SOME_WAKE);
+    struct abti_adaptive_leave early = abti_adaptive_allow_spins(&adaptive, SOME_WAKE);
     look(&adaptive, false);
     look(&adaptive, false);
     abti_adaptive_learn_sleep(&adaptive, early.level, ABTI_ADAPTIVE_SHORT_NS);
     is_int(abti_load_relaxed(&adaptive.level), 2, "what another thread has learnt meanwhile stays");
     abti_adaptive_learn_sleep(&adaptive, 2, ABTI_ADAPTIVE_SHORT_NS - 1);
-    is_int(look(&adaptive, true), ABTI_ADAPTIVE_LOOKS, "so does a sleep that was short");
-    abti_adaptive_learn_looks(&adaptive, 0, CPUS, false);
+    is_int(look(&adaptive, true), ABTI_ADAPTIVE_SPINS, "so does a sleep that was short");
+    abti_adaptive_learn_spins(&adaptive, 0, CPUS, false);
     uint32_t asleep = 0;
-    while (abti_adaptive_allow_looks(&adaptive, SOME_WAKE).times == 0)
+    while (abti_adaptive_allow_spins(&adaptive, SOME_WAKE).times == 0)
         asleep++;
     is_int(asleep, ABTI_ADAPTIVE_LEAST_MEETINGS * CPUS, "after looks that lost the CPU for long some waits are asleep");
     look(&adaptive, true);
-    is_int(look(&adaptive, true), ABTI_ADAPTIVE_LOOKS, "then the group looks again");
+    is_int(look(&adaptive, true), ABTI_ADAPTIVE_SPINS, "then the group looks again");
 }
 
 static void test_yields(void)
@@ -121,7 +121,7 @@ static void test_patience(void)
     is_int(sleeps(&adaptive), LEAST, "it begins anew");
 
     yield(&adaptive, false, limit_ns + 1);
-    is_int(abti_adaptive_allow_looks(&adaptive, SOME_WAKE).times, 0,
+    is_int(abti_adaptive_allow_spins(&adaptive, SOME_WAKE).times, 0,
            "smaller groups of the same word do not look, either");
 
     adaptive = (struct abti_adaptive){0};

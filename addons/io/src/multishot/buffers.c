@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "backend.h"
-#include "lane.h"
+#include "channel.h"
 
 /* What the kernel takes in a group, and the groups that a ring can have of us. */
 enum { MOST_BUFFERS = 32768, MOST_POOLS = 1024 };
@@ -105,13 +105,13 @@ static void set_free(struct buffer_set *set)
     free(set);
 }
 
-/* One without a lane that can be used, or a new one. */
-static struct buffer_set *set_for_lane(struct abtio_buffers *pool)
+/* One without a channel that can be used, or a new one. */
+static struct buffer_set *set_for_channel(struct abtio_buffers *pool)
 {
     struct buffer_set *set = pool->sets;
 
     abtioi_assert(abtioi_is_held(&pool->lock) && !pool->freed);
-    while (set && (set->lane || set->lost || set->asked))
+    while (set && (set->channel || set->lost || set->asked))
         set = set->next;
     if (set)
         return set;
@@ -125,17 +125,17 @@ static struct buffer_set *set_for_lane(struct abtio_buffers *pool)
     return set;
 }
 
-struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct lane **lane)
+struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct channel **channel)
 {
-    struct buffer_set *set = *lane ? pool->sets : NULL;
+    struct buffer_set *set = *channel ? pool->sets : NULL;
 
-    while (set && set->lane != *lane)
+    while (set && set->channel != *channel)
         set = set->next;
     if (set)
         return set;
-    set = *lane ? set_for_lane(pool) : NULL;
-    if (set && abtioi_lane_add_set(*lane, set)) {
-        set->lane = *lane;
+    set = *channel ? set_for_channel(pool) : NULL;
+    if (set && abtioi_channel_add_set(*channel, set)) {
+        set->channel = *channel;
         set->num_free = 0;
         for (unsigned place = 0; place < pool->num; place++) {
             if (set->used && buffer_at(set, place)->out)
@@ -145,7 +145,7 @@ struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct lane
         }
         return set;
     }
-    *lane = NULL;
+    *channel = NULL;
     return &pool->plain;
 }
 
@@ -178,10 +178,10 @@ void abtioi_set_put(struct buffer_set *set, void *buf)
     if (set == &pool->plain) {
         buffer->result.next = set->first_free;
         set->first_free = &buffer->result;
-    } else if (set->lane) {
+    } else if (set->channel) {
         abtioi_group_add(set, (unsigned)((size_t)((char *)buffer - set->buffers) / pool->stride));
     } else {
-        return; /* the set's next lane provides it */
+        return; /* the set's next channel provides it */
     }
     set->num_free++;
     abtioi_assert(set->num_free <= pool->num);
@@ -239,11 +239,11 @@ static struct multishot *take_all_put_off(struct buffer_set *set)
 /* The lock is held. */
 static void buffers_ask(struct buffer_set *set)
 {
-    abtioi_assert(abtioi_is_held(&set->pool->lock) && set->lane);
+    abtioi_assert(abtioi_is_held(&set->pool->lock) && set->channel);
     if (set->asked)
         return;
     set->asked = true;
-    abtioi_lane_ask(set->lane, &set->request);
+    abtioi_channel_ask(set->channel, &set->request);
 }
 
 /* All waiters try again, since the next one to get data may be any of them. */
@@ -258,7 +258,7 @@ int abtio_buffers_give_back(abtio_buffers *buffers, void *buf)
     bool is_out = buffer_of(buf)->out && set->pool == buffers;
     if (is_out) {
         abtioi_set_put(set, buf);
-        if (!set->lane)
+        if (!set->channel)
             list = take_all_put_off(set);
         else if (set->first_put_off)
             buffers_ask(set);
@@ -281,7 +281,7 @@ static void leave_pool(struct abtio_buffers *pool)
     free(pool);
 }
 
-void abtioi_set_serve(abtio_op *request, struct lane *lane)
+void abtioi_set_serve(abtio_op *request, struct channel *channel)
 {
     struct buffer_set *set = request->args.out;
     struct abtio_buffers *pool = set->pool;
@@ -290,11 +290,11 @@ void abtioi_set_serve(abtio_op *request, struct lane *lane)
     abtioi_assert(request->code == CODE_serve && set->asked);
     set->asked = false;
     if (!pool->freed) {
-        abtioi_multishot_try_again(&pool->lock, take_all_put_off(set), set->lane ? lane : NULL);
+        abtioi_multishot_try_again(&pool->lock, take_all_put_off(set), set->channel ? channel : NULL);
         return;
     }
-    if (set->lane)
-        abtioi_lane_drop_set(set->lane, set);
+    if (set->channel)
+        abtioi_channel_drop_set(set->channel, set);
     set_free(set);
     leave_pool(pool);
 }
@@ -307,8 +307,8 @@ void abtioi_sets_leave(struct buffer_set **sets, bool lost)
     while ((set = *sets)) {
         *sets = set->later;
         pthread_mutex_lock(&set->pool->lock);
-        abtioi_assert(set->lane && !set->lost);
-        set->lane = NULL;
+        abtioi_assert(set->channel && !set->lost);
+        set->channel = NULL;
         set->lost = lost;
         abtioi_multishot_try_again(&set->pool->lock, take_all_put_off(set), NULL);
     }
@@ -366,7 +366,7 @@ int abtio_buffers_free(abtio_buffers **buffers)
     }
     for (struct buffer_set *set = pool->sets, *next; set; set = next) {
         next = set->next;
-        if (set->lane)
+        if (set->channel)
             buffers_ask(set);
         else if (!set->asked)
             set_free(set);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pools of buffers for receivers. A pool has sets of buffers, each of the pool's number: one for the native threads,
- * and one for each lane that receives into it, whose ring has it as a group of provided buffers. The kernel takes from
- * a group what it likes, and gives nothing back but by a receive; so with sets of their own no ring keeps what another
- * one waits for. A set outlives its lane, since its buffers may be out, and the next lane that needs one gets it.
+ * and one for each channel that receives into it, whose ring has it as a group of provided buffers. The kernel takes
+ * from a group what it likes, and gives nothing back but by a receive; so with sets of their own no ring keeps what
+ * another one waits for. A set outlives its channel, since its buffers may be out, and the next channel that needs one
+ * gets it.
  *
  * All is under the pool's lock, which is also that of its receivers' multishots (multishot.h): what they keep are
  * buffers, and one that has to wait for a buffer is in its set's list. The kernel's ring of a set is written under it
  * too, by each caller that gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for
- * who has its lane, who is asked by a request when somebody waits for a buffer that has come back, or the pool is
- * freed. While it is asked the request is in the lane's list, and the set stays.
+ * who has its channel, who is asked by a request when somebody waits for a buffer that has come back, or the pool is
+ * freed. While it is asked the request is in the channel's list, and the set stays.
  */
 #ifndef ABTIO_BUFFERS_H
 #define ABTIO_BUFFERS_H
@@ -30,11 +31,11 @@ _Static_assert(sizeof(struct buffer) <= BUFFER_LINE, "buffers begin where a line
 struct buffer_set {
     struct abtio_buffers *pool;
     struct buffer_set *next;  /* in the pool */
-    struct buffer_set *later; /* of its ring, by the holder of the lane */
+    struct buffer_set *later; /* of its ring, by the holder of the channel */
     char *memory, *buffers;   /* the former is the kernel's ring, where there is one */
-    struct lane *lane;        /* whose ring has it, or NULL */
+    struct channel *channel;  /* whose ring has it, or NULL */
     bool lost;                /* the ring was given up, and the kernel may still write to them */
-    bool asked;               /* the request is in the lane's list */
+    bool asked;               /* the request is in the channel's list */
     bool used;                /* some have been taken, ever */
     unsigned num_free;        /* that are provided, or in the list of those that are free */
     uint16_t tail;            /* of the kernel's ring */
@@ -50,7 +51,7 @@ struct abtio_buffers {
     unsigned num, entries; /* the latter is a power of two */
     unsigned id;           /* of its groups, in each ring */
     unsigned num_receivers, num_out;
-    bool freed; /* only sets that wait for their lanes are left */
+    bool freed; /* only sets that wait for their channels are left */
     struct buffer_set *sets;
     struct buffer_set plain; /* of the native threads */
     struct abtio_buffers *next;
@@ -72,8 +73,8 @@ static inline char *buffer_data(struct buffer *buffer)
     return (char *)buffer + BUFFER_LINE;
 }
 
-/* The set for receives on a lane, or on the native threads, with *lane NULL then. The lock is held. */
-struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct lane **lane);
+/* The set for receives on a channel, or on the native threads, with *channel NULL then. The lock is held. */
+struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct channel **channel);
 
 /* The kernel has taken a buffer from a group. The lock is held. */
 void *abtioi_set_take(struct buffer_set *set, unsigned place);
@@ -88,8 +89,9 @@ void *abtioi_buffers_take(struct abtio_buffers *pool);
 void abtioi_set_put_off(struct buffer_set *set, struct multishot *multishot);
 void abtioi_set_forget(struct buffer_set *set, const struct multishot *multishot);
 
-/* A set's request has come to its lane, which is NULL if it takes no operations any more. By the holder of the lane. */
-void abtioi_set_serve(abtio_op *request, struct lane *lane);
+/* A set's request has come to its channel, which is NULL if it takes no operations any more. By the holder of the
+ * channel. */
+void abtioi_set_serve(abtio_op *request, struct channel *channel);
 
 /* A ring is about to go, or was given up, with these sets. By its thread. */
 void abtioi_sets_leave(struct buffer_set **sets, bool lost);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "caller.h"
 #include "helpers.h"
-#include "lane.h"
+#include "channel.h"
 #include "native.h"
 
 /* ---- The two queues; the lock is held -------------------------------------------------------------------------- */
@@ -111,33 +111,33 @@ static abtio_op *put_result(struct multishot *multishot, int value, void *buf)
 
 /* ---- The operation --------------------------------------------------------------------------------------------- */
 
-/* Sets it up for a lane, or for the helpers with NULL. False: it is put off. The lock is held. */
-static bool multishot_arm(struct multishot *multishot, struct lane *lane)
+/* Sets it up for a channel, or for the helpers with NULL. False: it is put off. The lock is held. */
+static bool multishot_arm(struct multishot *multishot, struct channel *channel)
 {
     abtio_op *op = &multishot->op;
 
     abtioi_assert(abtioi_is_held(multishot->lock) && multishot->first && !multishot->armed && !multishot->freeing);
-    multishot->put_off = multishot->kind->prepare && !multishot->kind->prepare(multishot, &lane);
+    multishot->put_off = multishot->kind->prepare && !multishot->kind->prepare(multishot, &channel);
     if (multishot->put_off)
         return false;
-    op_init(op, lane ? multishot->kind->many : multishot->kind->one, ABTIO_FOREVER);
+    op_init(op, channel ? multishot->kind->many : multishot->kind->one, ABTIO_FOREVER);
     abtioi_op_use_eventual(op);
     op->report = REPORT_TO_MULTISHOT;
     op->shared = true;
     op->args = multishot->args;
     op->multishot = multishot;
-    op->lane = lane;
+    op->channel = channel;
     /* relaxed: the lock hands it over */
-    atomic_store_explicit(&op->phase, lane ? LANE_UNDER_WAY : LANE_HELPERS, memory_order_relaxed);
+    atomic_store_explicit(&op->phase, channel ? CHANNEL_UNDER_WAY : CHANNEL_HELPERS, memory_order_relaxed);
     multishot->armed = true;
     return true;
 }
 
-/* Starts it. The lock is not held, but its lane's is. */
+/* Starts it. The lock is not held, but its channel's is. */
 static void multishot_start(abtio_op *op)
 {
-    if (op->lane)
-        abtioi_lane_start_locked(op);
+    if (op->channel)
+        abtioi_channel_start_locked(op);
     else if (abtioi_helpers_start(op) < 0)
         abtioi_op_deliver(op, -EAGAIN);
 }
@@ -155,7 +155,7 @@ void abtioi_multishot_bring(abtio_op *op, int result, int place)
 {
     struct multishot *multishot = op->multishot;
 
-    abtioi_assert(op == &multishot->op && op->lane);
+    abtioi_assert(op == &multishot->op && op->channel);
     pthread_mutex_lock(multishot->lock);
     abtioi_assert(multishot->armed);
     void *buf = place < 0 ? NULL : multishot->kind->take(multishot, (unsigned)place, result);
@@ -167,7 +167,7 @@ void abtioi_multishot_bring(abtio_op *op, int result, int place)
         abtioi_op_deliver(waiter, result);
     /* Its end is reported by this thread, so that the multishot is still there. */
     if (stops)
-        (void)abtioi_lane_ask_end(op);
+        (void)abtioi_channel_ask_end(op);
 }
 
 /* Whether one waiter gets the result. That there is no native thread is an error for all waiters. */
@@ -177,14 +177,14 @@ static bool is_result(const struct multishot *multishot, ssize_t result)
 }
 
 /*
- * A cancel's end tells nobody anything: it was the multishot's own, or that of a lane that ends, and the operation goes
- * on elsewhere for those who wait. When there is no native thread for it, none of them can be served; nor can they when
- * the library comes to its end.
+ * A cancel's end tells nobody anything: it was the multishot's own, or that of a channel that ends, and the operation
+ * goes on elsewhere for those who wait. When there is no native thread for it, none of them can be served; nor can they
+ * when the library comes to its end.
  */
 static void multishot_end(abtio_op *op, ssize_t result)
 {
     struct multishot *multishot = op->multishot;
-    struct lane *lane = op->lane && abtioi_lane_is_open(op->lane) ? op->lane : NULL;
+    struct channel *channel = op->channel && abtioi_channel_is_open(op->channel) ? op->channel : NULL;
     abtio_op *waiter = NULL, *refused = NULL;
     void *buf = result > 0 ? op->args.out : NULL;
 
@@ -195,7 +195,7 @@ static void multishot_end(abtio_op *op, ssize_t result)
     if (is_result(multishot, result))
         waiter = put_result(multishot, (int)result, buf);
     multishot->armed = multishot->stopping = false;
-    bool freeing = multishot->freeing, again = multishot->first && !freeing && multishot_arm(multishot, lane);
+    bool freeing = multishot->freeing, again = multishot->first && !freeing && multishot_arm(multishot, channel);
     pthread_mutex_unlock(multishot->lock);
     if (waiter)
         abtioi_op_deliver(waiter, result);
@@ -209,7 +209,7 @@ static void multishot_end(abtio_op *op, ssize_t result)
 }
 
 /* Those to start are linked by what only their side uses, since each may be cancelled at once. */
-void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, struct lane *lane)
+void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, struct channel *channel)
 {
     abtio_op *first = NULL, **last = &first, *refused = NULL;
 
@@ -222,7 +222,7 @@ void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, s
         if (!abtioi_is_begun()) {
             *multishot->last = refused;
             refused = pop_all_waiters(multishot);
-        } else if (multishot->first && multishot_arm(multishot, lane)) {
+        } else if (multishot->first && multishot_arm(multishot, channel)) {
             multishot->op.later = NULL;
             *last = &multishot->op;
             last = &multishot->op.later;
@@ -248,7 +248,7 @@ static void init_waiter(abtio_op *waiter, struct multishot *multishot, void **bu
     waiter->multishot = multishot;
     waiter->shared = shared;
     /* relaxed: nobody else knows it yet */
-    atomic_store_explicit(&waiter->phase, LANE_MULTISHOT, memory_order_relaxed);
+    atomic_store_explicit(&waiter->phase, CHANNEL_MULTISHOT, memory_order_relaxed);
 }
 
 static int take_result(struct multishot *multishot, const abtio_op *waiter)
@@ -266,23 +266,23 @@ static int take_result(struct multishot *multishot, const abtio_op *waiter)
 /* Whether there is a result, *result. Else the waiter is queued, and something is under way. */
 static bool take_or_wait(struct multishot *multishot, abtio_op *waiter, ssize_t *result)
 {
-    struct lane *lane = NULL;
+    struct channel *channel = NULL;
 
     /* Before the lock, since a stream's first operation makes its ring. Nothing from here on leaves the stream. */
     if (is_ult())
-        lane = abtioi_lane_for(multishot->kind->many);
-    abtioi_lane_lock(lane);
+        channel = abtioi_channel_for(multishot->kind->many);
+    abtioi_channel_lock(channel);
     pthread_mutex_lock(multishot->lock);
     bool found = multishot->num > 0, starts = !found && !multishot->armed && !multishot->put_off;
     if (found)
         *result = take_result(multishot, waiter);
     else
         push_waiter(multishot, waiter);
-    starts = starts && multishot_arm(multishot, lane);
+    starts = starts && multishot_arm(multishot, channel);
     pthread_mutex_unlock(multishot->lock);
     if (starts)
         multishot_start(&multishot->op);
-    abtioi_lane_unlock(lane);
+    abtioi_channel_unlock(channel);
     return found;
 }
 

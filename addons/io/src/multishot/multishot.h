@@ -7,15 +7,15 @@
  * The operation is in the multishot. In a ring it is one that goes on after each result (code `many`); where there is
  * no ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
  * false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or the thread that has reported
- * its end. So a ring gets it, and its cancel, from who has the lane only; others ask by abtioi_cancel, as for each
+ * its end. So a ring gets it, and its cancel, from who has the channel only; others ask by abtioi_cancel, as for each
  * operation.
  *
- * Results come from who has the lane, whose lock comes before that of the multishot, or on a helper, and waiters on any
- * thread. All fields but the operation are under the lock. The operation is set up under it too, before `armed` can be
- * seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed`
- * is seen. There are waiters only while there are no results: a caller takes a result first, and a result goes to a
- * waiter first, both under the lock, so that no result is there beside a waiter. Waiters are woken when the lock is
- * released, and the multishot is not touched then. One that leaves, for its deadline or by a cancel, takes the lock
+ * Results come from who has the channel, whose lock comes before that of the multishot, or on a helper, and waiters on
+ * any thread. All fields but the operation are under the lock. The operation is set up under it too, before `armed` can
+ * be seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as soon as
+ * `armed` is seen. There are waiters only while there are no results: a caller takes a result first, and a result goes
+ * to a waiter first, both under the lock, so that no result is there beside a waiter. Waiters are woken when the lock
+ * is released, and the multishot is not touched then. One that leaves, for its deadline or by a cancel, takes the lock
  * once more: so the user frees the multishot only when all calls on it have returned.
  */
 #ifndef ABTIO_MULTISHOT_H
@@ -37,13 +37,14 @@ struct multishot;
 struct multishot_kind {
     enum code many, one;
     /*
-     * Before the operation is begun, on a lane or with NULL by helpers, to which this may change it. False: it is put
-     * off, until abtioi_multishot_try_again. It is asked again when the operation has ended with -ENOBUFS. May be NULL.
+     * Before the operation is begun, on a channel or with NULL by helpers, to which this may change it. False: it is
+     * put off, until abtioi_multishot_try_again. It is asked again when the operation has ended with -ENOBUFS. May be
+     * NULL.
      */
-    bool (*prepare)(struct multishot *multishot, struct lane **lane);
+    bool (*prepare)(struct multishot *multishot, struct channel **channel);
     /* One that was put off need not be tried again. May be NULL if prepare is. */
     void (*forget)(struct multishot *multishot);
-    /* The buffer that a lane's operation has taken for this value, or NULL: there is no result in it. */
+    /* The buffer that a channel's operation has taken for this value, or NULL: there is no result in it. */
     void *(*take)(struct multishot *multishot, unsigned place, int value);
     /* A place for a result until somebody asks, with value and buffer in it. NULL: it is not kept. */
     struct result *(*keep)(struct multishot *multishot, int value, void *buf);
@@ -114,13 +115,14 @@ int abtioi_multishot_get_nb(struct multishot *multishot, void **buf, abtio_deadl
 
 /*
  * The operation has brought a result, in a buffer unless its place is negative, and goes on; but it ends where the
- * result is not greater than 0 and there is a buffer, which is of no use then. By the lane that does it.
+ * result is not greater than 0 and there is a buffer, which is of no use then. By the channel that does it.
  */
 void abtioi_multishot_bring(abtio_op *op, int result, int place);
 
-/* Tries a list of those again that were put off, on the caller's lane or elsewhere. Their lock is held, and released.
+/* Tries a list of those again that were put off, on the caller's channel or elsewhere. Their lock is held, and
+ * released.
  */
-void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, struct lane *lane);
+void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, struct channel *channel);
 
 /* Ends a waiter, if it still waits. Any thread. */
 void abtioi_multishot_leave(abtio_op *waiter, int why);

@@ -19,12 +19,12 @@ static struct abtio_receiver *receiver_of(struct multishot *multishot)
     return (struct abtio_receiver *)multishot;
 }
 
-static bool receiver_prepare(struct multishot *multishot, struct lane **lane)
+static bool receiver_prepare(struct multishot *multishot, struct channel **channel)
 {
     struct abtio_receiver *receiver = receiver_of(multishot);
 
-    receiver->set = abtioi_buffers_choose(receiver->pool, lane);
-    abtioi_assert(*lane ? receiver->set->lane == *lane : !receiver->set->lane);
+    receiver->set = abtioi_buffers_choose(receiver->pool, channel);
+    abtioi_assert(*channel ? receiver->set->channel == *channel : !receiver->set->channel);
     if (receiver->set->num_free > 0)
         return true;
     abtioi_set_put_off(receiver->set, multishot);

@@ -142,7 +142,7 @@ void abtioi_fixed_renew(struct ring *ring, ABT_xstream xstream)
 
 /* ---- Submissions ----------------------------------------------------------------------------------------------- */
 
-/* Those whose descriptor may be one of a table, of those that lanes submit. */
+/* Those whose descriptor may be one of a table, of those that channels submit. */
 static bool takes_file(unsigned opcode)
 {
     const uint64_t those =

@@ -28,7 +28,7 @@ bool abtioi_group_make(struct ring *ring, struct buffer_set *set)
     struct io_uring_buf_reg group = {
         .ring_addr = (uintptr_t)set->memory, .ring_entries = set->pool->entries, .bgid = (uint16_t)set->pool->id};
 
-    abtioi_assert(set->memory && !set->lane && !set->lost && abtioi_is_held(&set->pool->lock));
+    abtioi_assert(set->memory && !set->channel && !set->lost && abtioi_is_held(&set->pool->lock));
     abtioi_assert(set->pool->id <= UINT16_MAX && (set->pool->entries & (set->pool->entries - 1)) == 0);
     memset(set->memory, 0, sizeof(struct io_uring_buf)); /* where the tail is */
     set->tail = 0;
@@ -58,7 +58,7 @@ void abtioi_group_add(struct buffer_set *set, unsigned place)
     struct io_uring_buf_ring *ring = (struct io_uring_buf_ring *)(void *)set->memory;
     struct io_uring_buf *entry = &ring->bufs[set->tail & (set->pool->entries - 1)];
 
-    abtioi_assert(set->lane && place < set->pool->num && abtioi_is_held(&set->pool->lock));
+    abtioi_assert(set->channel && place < set->pool->num && abtioi_is_held(&set->pool->lock));
     entry->addr = (uintptr_t)buffer_data(buffer_at(set, place));
     entry->len = (uint32_t)set->pool->size;
     entry->bid = (uint16_t)place;

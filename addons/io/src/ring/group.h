@@ -7,7 +7,7 @@
 #include "multishot/buffers.h"
 #include "ring/ring.h"
 
-/* Whether one receive can go on after each result (Linux 6.0). Written before there are lanes. */
+/* Whether one receive can go on after each result (Linux 6.0). Written before there are channels. */
 extern bool abtioi_group_goes_on;
 
 /* Finds that out, by a ring that is made for it. */

@@ -166,7 +166,7 @@ void abtioi_ring_abandon(struct ring *ring)
     abtioi_ring_forget(ring);
 }
 
-/* Whether the kernel has all the operations that lanes use: NULL, or what it lacks, in words. */
+/* Whether the kernel has all the operations that channels use: NULL, or what it lacks, in words. */
 static const char *ring_lacks(struct ring *ring)
 {
     enum { MOST = 64 };
@@ -178,7 +178,7 @@ static const char *ring_lacks(struct ring *ring)
     memset(&answer, 0, sizeof(answer));
     if (syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_PROBE, &answer, MOST) < 0)
         return "it cannot be asked what it can do";
-    /* Operations come in order, and lanes use none that is younger than this. */
+    /* Operations come in order, and channels use none that is younger than this. */
     if (answer.probe.last_op < IORING_OP_SOCKET)
         return "the kernel is older than Linux 5.19";
     for (int i = IORING_OP_NOP; i <= IORING_OP_SOCKET; i++) {

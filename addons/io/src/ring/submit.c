@@ -18,7 +18,7 @@ static void submit_fill(struct io_uring_sqe *sqe, int opcode, int fd, const void
 }
 
 /* Events of poll, as a submission has them: on big-endian machines with the halves of the word changed over. */
-static unsigned poll_events(unsigned events)
+static unsigned serve_events(unsigned events)
 {
     static const bool swapped = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     return swapped ? events << 16 | events >> 16 : events;
@@ -133,12 +133,12 @@ void abtioi_submit_deadline(struct io_uring_sqe *sqe, abtio_op *op)
 void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
 {
     submit_fill(sqe, IORING_OP_POLL_ADD, fd, NULL, 0, 0);
-    sqe->poll32_events = poll_events(events);
+    sqe->poll32_events = serve_events(events);
 }
 
 void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
 {
-    abtioi_assert(op->lane && op->code != CODE_waiter && op->code != CODE_serve);
+    abtioi_assert(op->channel && op->code != CODE_waiter && op->code != CODE_serve);
     submit_fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
 }
 

@@ -188,7 +188,7 @@ static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_ta
         if (got == 0)
             continue;
         if (takes_more)
-            abti_thief_learn_booty(&own->thief, abtomp_now_ns(), true);
+            abti_thief_learn_steal(&own->thief, abtomp_now_ns(), true);
         while (got > 1) {
             abtomp_task_put(me, own, stolen[--got]);
             abti_thief_learn_more(&own->thief); /* which it will have run when it returns, or others have */

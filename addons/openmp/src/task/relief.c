@@ -273,7 +273,7 @@ static bool source_begin(struct abtomp_post *post, ABT_xstream stream)
  * Whether the caller is the first ULT of a program that has one stream: nobody else runs what is made there. Other
  * streams of a program may share pools, and then reliefs would move to other threads.
  */
-static bool is_guest(void)
+static bool is_first_of_one(void)
 {
     ABT_bool is_primary = ABT_FALSE;
     int num = 0;
@@ -320,7 +320,7 @@ static bool find_stream(const struct abtomp_member *me, ABT_xstream *stream)
     if (!entered.is_there)
         member_enter(me);
     if (!entered.is_there)
-        return is_guest() && ABT_xstream_self(stream) == ABT_SUCCESS;
+        return is_first_of_one() && ABT_xstream_self(stream) == ABT_SUCCESS;
     *stream = entered.stream;
     return ABT_self_get_thread(&self) == ABT_SUCCESS && self == entered.ult;
 }
@@ -341,7 +341,7 @@ void abtomp_post_begin(struct abtomp_tasks *own)
     }
     ult_begin(&post->first, post);
     abtomp_own_post = post;
-    own->is_guest = !entered.is_there;
+    own->uses_program_stream = !entered.is_there;
 }
 
 /* -- Waits of members without tasks -- */
@@ -372,9 +372,9 @@ static void post_end(struct abtomp_post *post)
     abtomp_own_post = NULL;
 }
 
-void abtomp_guest_end(struct abtomp_tasks *own)
+void abtomp_program_stream_end(struct abtomp_tasks *own)
 {
-    own->is_guest = false;
+    own->uses_program_stream = false;
     post_end(abtomp_own_post);
 }
 

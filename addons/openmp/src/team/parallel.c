@@ -112,8 +112,8 @@ static inline void leave_tasks(struct abtomp_member *first)
     /* relaxed: the member itself has made them */
     struct abtomp_tasks *own = atomic_load_explicit(&first->tasks, memory_order_relaxed);
     abtomp_reliefs_end(first, 0);
-    if (ABTOMP_UNLIKELY(own && own->is_guest))
-        abtomp_guest_end(own);
+    if (ABTOMP_UNLIKELY(own && own->uses_program_stream))
+        abtomp_program_stream_end(own);
 }
 
 /* The region of which the caller is member 0 ends. */

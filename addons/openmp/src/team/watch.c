@@ -14,8 +14,8 @@
 
 #include <time.h>
 
-/* FEW: regions between two looks that are long: 50 us each. STUCK_LOOKS: without a thread while all wait, 2 seconds */
-enum { PERIOD_NS = 2000000, IDLE_LOOKS = 50, FEW = PERIOD_NS / 50000, STUCK_LOOKS = 1000 };
+/* FEW: regions between two looks that are long: 50 us each. STUCK_POLLS: without a thread while all wait, 2 seconds */
+enum { PERIOD_NS = 2000000, IDLE_POLLS = 50, FEW = PERIOD_NS / 50000, STUCK_POLLS = 1000 };
 
 /* Of all that follows, and of the watched teams: they stay as long as it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,7 +66,7 @@ static bool look_at_all(void)
                 look_at_team(team, busy < abtomp_env.num_procs);
     }
     num_stuck = lacks_threads && busy == 0 ? num_stuck + 1 : 0;
-    if (ABTOMP_UNLIKELY(num_stuck == STUCK_LOOKS))
+    if (ABTOMP_UNLIKELY(num_stuck == STUCK_POLLS))
         abtomp_fail("the system gives no more threads, and all members wait for one that has none");
     pthread_mutex_unlock(&lock);
     return found;
@@ -80,7 +80,7 @@ static void *watch_main(void *arg)
     for (;;) {
         nanosleep(&period, NULL);
         idle = look_at_all() ? 0 : idle + 1;
-        if (idle < IDLE_LOOKS)
+        if (idle < IDLE_POLLS)
             continue;
         /* seq_cst: pairs with the accesses in abtomp_watch_begin: that one sees it, or the look the team */
         atomic_store_explicit(&sleeps, 1, memory_order_seq_cst);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sync/looks.h"
+#include "sync/hazard.h"
 
 #include "rt/rt.h"
 
@@ -8,14 +8,14 @@ static bool is_looked_at(const void *object)
     bool is = false;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !is; es = es->next) {
-        /* acquire: pairs with the release in abti_look_end, after the last access of the stream that looked */
-        is = abti_load_acquire(&es->looks_at) == object;
+        /* acquire: pairs with the release in abti_hazard_end, after the last access of the stream that looked */
+        is = abti_load_acquire(&es->hazard) == object;
     }
     abti_spin_unlock(&abti_rt.lock);
     return is;
 }
 
-void abti_looks_settle(const void *object)
+void abti_hazards_settle(const void *object)
 {
     abti_spin_until(!is_looked_at(object));
 }

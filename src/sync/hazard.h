@@ -7,28 +7,28 @@
  * Who frees it has to be sure that all who look have begun to look: it has seen something, such as the end of a round,
  * that came after each of them had begun.
  */
-#ifndef ABTI_SYNC_LOOKS_H
-#define ABTI_SYNC_LOOKS_H
+#ifndef ABTI_SYNC_HAZARD_H
+#define ABTI_SYNC_HAZARD_H
 
 #include "base/assert.h"
 #include "rt/self.h"
 
 /* The calling thread is the ES. It looks at one object at a time, and makes no switch until it has ended. */
-ABTI_INLINE void abti_look_begin(abti_es *es, const void *object)
+ABTI_INLINE void abti_hazard_begin(abti_es *es, const void *object)
 {
     /* relaxed, both: the thread's own. What the caller does next with the object publishes it */
-    abti_assert(es == abti_es_self && !abti_load_relaxed(&es->looks_at));
-    abti_store_relaxed(&es->looks_at, object);
+    abti_assert(es == abti_es_self && !abti_load_relaxed(&es->hazard));
+    abti_store_relaxed(&es->hazard, object);
 }
 
-ABTI_INLINE void abti_look_end(abti_es *es)
+ABTI_INLINE void abti_hazard_end(abti_es *es)
 {
-    abti_assert(es == abti_es_self && abti_load_relaxed(&es->looks_at)); /* relaxed: the thread's own */
-    /* release: pairs with the acquire in abti_looks_settle */
-    abti_store_release(&es->looks_at, NULL);
+    abti_assert(es == abti_es_self && abti_load_relaxed(&es->hazard)); /* relaxed: the thread's own */
+    /* release: pairs with the acquire in abti_hazards_settle */
+    abti_store_release(&es->hazard, NULL);
 }
 
 /* Returns when no stream looks at the object. None begins any more. */
-void abti_looks_settle(const void *object);
+void abti_hazards_settle(const void *object);
 
 #endif
