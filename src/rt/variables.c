@@ -164,7 +164,7 @@ const struct abti_variable abti_variables[] = {
     {"MAX_NUM_XSTREAMS", ABTI_VARIABLE_INT, FIELD(max_num_xstreams), LIMITS(1, 1, MAX_INT), .derive = derive_streams,
      .help = "how many execution streams are expected"},
     {"SCHED_EVENT_FREQ", ABTI_VARIABLE_INT, FIELD(sched_event_freq), LIMITS(50, 1, MAX_U32),
-     .help = "predefined schedulers look at events once in that number of work units"},
+     .help = "predefined schedulers check events once in that number of work units"},
     {"SCHED_SLEEP_NSEC", ABTI_VARIABLE_INT, FIELD(sched_sleep_nsec), LIMITS(100, 0, MAX_U64),
      .help = "only stored, for ABT_info_query_config: idle streams sleep until there is work"},
 
