@@ -174,7 +174,7 @@ static inline bool is_refused(enum code code, const struct args *args)
         op.args = (struct args){__VA_ARGS__};                                                                          \
         ssize_t answer = is_refused(CODE_##name, &op.args) ? -EINVAL                                                   \
                          : CODE_##name == CODE_openat      ? call_open(&op)                                            \
-                                                           : calls_call(&op);                                          \
+                                                           : calls_call(&op);                                               \
         if (code_is_all(CODE_##name))                                                                                  \
             note_moved(&op);                                                                                           \
         return (type)answer;                                                                                           \
