@@ -192,7 +192,7 @@ def parameters(entry, choices):
 
 
 def parse(path):
-    text = path.read_text()
+    text = re.sub(r"\"?@\w+@\"?", "...", path.read_text())  # what configure puts in
     intro, sections = ([], header.read_templates(text, "abtx")) if path.suffix == ".hpp" else header.read(text)
     if path.name != "abt.h.in":
         sections[0].text = intro + sections[0].text

@@ -16,7 +16,7 @@ def inline(text):
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", re.sub(r"(?<![*\w])\*([^* ][^*]*)\*", r"<em>\1</em>", text))
     text = re.sub(r"\0(\d+)\0", lambda m: codes[int(m[1])], text)
     return re.sub(r"\[([^]]+)\]\(([^)\s]+?)(\.md)?(#[^)]*)?\)",
-                  lambda m: f'<a href="{(m[2] + (".html" if m[3] else "")).lower()}{m[4] or ""}">{m[1]}</a>', text)
+                  lambda m: f'<a href="{(m[2] + (".html" if m[3] or m[2] == "CHANGES" else "")).lower()}{m[4] or ""}">{m[1]}</a>', text)
 
 
 def anchor(title):

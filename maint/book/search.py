@@ -23,7 +23,7 @@ if(n===whole||s===whole)return 0;
 if(PARTS[at][2].startsWith('doc/guide')&&words.includes(stem(n))&&sets.every(set=>set.has(at)))return 0;if(n.startsWith(whole)||s.startsWith(whole))return 1;
 if(words.every(w=>n.includes(w)))return 2;if(words.every(w=>all.includes(w)))return 3;
 return sets.every(set=>set.has(at))?4:9}
-function find(text){const words=text.toLowerCase().split(/[\\s-]+/).filter(Boolean).map(w=>ALSO[w]||stem(w));if(!words.length)return[];
+function find(text){const words=text.toLowerCase().split(/[\\s:-]+/).filter(Boolean).map(w=>ALSO[w]||stem(w));if(!words.length)return[];
 const whole=words.join('_'),sets=words.map(withWord);
 return PARTS.map((part,at)=>[rank(at,words,whole,sets),at]).filter(one=>one[0]<9).sort((a,b)=>a[0]-b[0]||a[1]-b[1])
 .slice(0,SHOWN).map(one=>PARTS[one[1]])}
