@@ -21,7 +21,6 @@ from . import programs, report
 SOURCES = programs.TOP / "addons" / "mpi" / "bench"
 OUT = programs.OUT / "mpi"
 NUMBERS = [1, 4, 16, 64, 256]
-THREADS = NUMBERS[:4]
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
@@ -35,7 +34,7 @@ ROWS = [("bare", BARE, []), *[(many(n, "ULT"), ["ult", str(n)], []) for n in NUM
         *[(f"{n} ULTs, random order", ["ult", str(n)], ["random"]) for n in NUMBERS[1:]],
         ("64 ULTs, two streams, one pool", ["ult", "64"], ["streams=2"]),
         ("a stream of messages, bare", BARE, ["stream"]), ("a stream of messages, 1 ULT", ONE, ["stream"]),
-        *[(many(n, "native thread"), ["pthread", str(n)], []) for n in THREADS]]
+        *[(many(n, "native thread"), ["pthread", str(n)], []) for n in NUMBERS]]
 # Likewise of onesided.c: an operation on a window of the other process, and what completes it.
 CALLS = [("fetch", "MPI_Fetch_and_op, MPI_Win_flush"), ("put", "MPI_Put, MPI_Win_flush"),
          ("local", "MPI_Put, MPI_Win_flush_local"), ("lock", "MPI_Win_lock, MPI_Put, MPI_Win_unlock")]
@@ -103,7 +102,8 @@ def measure(release, mpi, rounds, messages):
     times = {row[1]: [] for row in rows}
     for _ in range(rounds):
         for program, name, who, words in rows:
-            number = messages // 1000 if who[0] == "pthread" else messages
+            threads = int(who[1]) if who[0] == "pthread" else 0  # a message takes them milliseconds
+            number = max(threads, messages // 1000 // threads) if threads else messages
             out = job(release, mpi, 2, [program, *who, number, *words])
             if out is not None:
                 times[name].append(float(out))
