@@ -342,3 +342,8 @@ test_regress_cancel_waits_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_sr
 
 # Works whose instructions maint/check-instructions counts.
 bench_programs = test/bench/instructions
+if HAVE_CXX
+bench_programs += test/bench/instructions_hpp
+test_bench_instructions_hpp_SOURCES = test/bench/instructions_hpp.cc
+test_bench_instructions_hpp_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
+endif
