@@ -159,7 +159,7 @@ simulate.cpus = sorted(os.sched_getaffinity(0))
 def run_work(work, streams, libraries, **more):
     size = more.pop("size", WORKS[work][0])
     if work in ROWS:
-        command = [OUT / "constructs", streams, size, ROWS[work]]
+        command = [openmp.OUT / "constructs-gcc", streams, size, ROWS[work]]
     else:
         command = [OUT / ("forks" if work.startswith("fork-") else "streams"), work, streams, size]
     return simulate(command, libraries, **more)
@@ -264,7 +264,7 @@ def main(arguments):
         works = [given.where] if given.where else given.work or (ALONE if given.shared else list(WORKS))
         ways = ways_of(works, release, given)
         if any(work in ROWS for work in works):
-            openmp.compile_program(OUT / "constructs")
+            openmp.compile_program("gcc")
         streams = max(given.streams) if len(given.streams) < len(STREAMS) else LOOKED_AT
         if given.where:
             return where(given.where, streams, ways[given.where], given)

@@ -48,6 +48,7 @@ def options(arguments):
 
 
 def compile_program(compiler):
+    OUT.mkdir(parents=True, exist_ok=True)
     program = OUT / f"constructs-{pathlib.Path(compiler).name}"
     programs.run([compiler, "-g", "-O2", "-Wall", "-Wextra", "-fopenmp", f"-I{programs.TOP / 'test' / 'bench' / 'cores'}",
                   SOURCE, "-o", program])
@@ -131,7 +132,6 @@ def main(arguments):
     release = pathlib.Path(given.build).resolve() if given.build else programs.RELEASE
     if not (release / ".libs" / "abtomp").is_dir():
         sys.exit(f"bench --openmp: {release} has no libabtomp (make all there)")
-    OUT.mkdir(parents=True, exist_ok=True)
     found, about, bystanders = libraries(release, given.clang), report.machine(), report.Bystanders()
     times = measure(found, given)
     about["others"] = bystanders.percent()
