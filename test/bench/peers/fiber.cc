@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boost.Fiber on the same work: round robin on one thread, a shared queue on several. With OVER_LIBABT likewise abt.hpp. */
+/*
+ * Boost.Fiber on the same work: round robin on one thread, on several a shared queue or, with `spread`, a queue for
+ * each, from which others steal. With OVER_LIBABT likewise abt.hpp, whose pools are dealt the units then.
+ */
 #ifdef OVER_LIBABT
 #include <abt.hpp>
 #else
@@ -18,17 +21,19 @@ namespace
 {
 
 enum { OPERATIONS = 20000, ULTS = 10000 };
+bool spread; /* each stream has a queue of its own */
 
 #ifdef OVER_LIBABT
 namespace fibers = abt;
 namespace this_fiber = abt::this_thread;
-constexpr const char *SERIES = "abt.hpp";
+constexpr const char *SERIES = "abt.hpp", *SPREAD_SERIES = "abt.hpp, a pool each";
 
-/* The calling stream and others serve one pool, until this is gone. */
-ABT_pool queue;
+/* The calling stream and others serve these pools, until this is gone. */
+std::vector<ABT_pool> queues;
+std::size_t dealt;
 
 struct fiber : abt::thread {
-    template <class... F> explicit fiber(F... func) : thread(queue, func...)
+    template <class... F> explicit fiber(F... func) : thread(queues[dealt++ % queues.size()], func...)
     {
     }
 };
@@ -48,15 +53,20 @@ class Team
   public:
     Team()
     {
-        ABT_self_get_last_pool(&queue);
-        if (suite_streams == 1)
-            return;
-        ABT_xstream primary;
-        ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &queue);
-        ABT_xstream_self(&primary);
-        ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_DEFAULT, 1, &queue);
-        for (int i = 1; i < suite_streams; i++)
-            streams.emplace_back(std::initializer_list<ABT_pool>{queue});
+        queues.resize(1);
+        ABT_self_get_last_pool(&queues[0]);
+        if (suite_streams > 1 && !spread) {
+            ABT_xstream primary;
+            ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &queues[0]);
+            ABT_xstream_self(&primary);
+            ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_DEFAULT, 1, &queues[0]);
+        }
+        for (int i = 1; i < suite_streams; i++) {
+            if (spread)
+                queues.push_back(streams.emplace_back().pool());
+            else
+                streams.emplace_back(std::initializer_list<ABT_pool>{queues[0]});
+        }
     }
 
   private:
@@ -67,9 +77,9 @@ namespace fibers = boost::fibers;
 namespace this_fiber = boost::this_fiber;
 using fibers::barrier;
 using fibers::fiber;
-constexpr const char *SERIES = "";
+constexpr const char *SERIES = "", *SPREAD_SERIES = "work stealing";
 
-/* The calling thread and others serve one queue, until this is gone. */
+/* The calling thread and others serve the queues, until this is gone. */
 class Team
 {
   public:
@@ -77,14 +87,15 @@ class Team
     {
         if (suite_streams == 1)
             return;
-        fibers::use_scheduling_algorithm<fibers::algo::shared_work>(true);
         for (int i = 1; i < suite_streams; i++) {
             threads.emplace_back([this] {
-                fibers::use_scheduling_algorithm<fibers::algo::shared_work>(true);
+                serve();
                 std::unique_lock<fibers::mutex> lock(mutex);
                 over.wait(lock, [this] { return ended; });
             });
         }
+        if (suite_streams > 1)
+            serve();
     }
     ~Team()
     {
@@ -98,6 +109,15 @@ class Team
     }
 
   private:
+    /* Work stealing waits until all threads do this. */
+    static void serve()
+    {
+        if (spread)
+            fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(static_cast<std::uint32_t>(suite_streams));
+        else
+            fibers::use_scheduling_algorithm<fibers::algo::shared_work>(true);
+    }
+
     std::vector<std::thread> threads;
     fibers::mutex mutex;
     fibers::condition_variable over;
@@ -212,14 +232,15 @@ void meets(void *)
 }
 
 void (*const batches[])(void *) = {yields, locks, locks_and_yields, takes_turns, meets};
-enum { YIELDS, LOCKS, LOCKS_AND_YIELDS, TAKES_TURNS, MEETS };
+enum { YIELDS, LOCKS, LOCKS_AND_YIELDS, TAKES_TURNS, MEETS, BODY = 7, SPREAD = 8 };
 
 void run(const suite_work *work)
 {
+    spread = work->variant & SPREAD;
     Team team;
     num_fibers = static_cast<int>(work->n);
     each = OPERATIONS / num_fibers;
-    suite_run(batches[work->variant], nullptr, static_cast<double>(each * num_fibers));
+    suite_run(batches[work->variant & BODY], nullptr, static_cast<double>(each * num_fibers));
 }
 
 /* ---- Trees ---- */
@@ -289,8 +310,11 @@ const suite_work works[] = {
     {"yield-256", SERIES, "1", run, 256, YIELDS},
     {"mutex", SERIES, "1", run, 1, LOCKS},
     {"mutex-8", SERIES, "*", run, 8, LOCKS_AND_YIELDS},
+    {"mutex-8", SPREAD_SERIES, "*", run, 8, LOCKS_AND_YIELDS | SPREAD},
     {"cond", SERIES, "*", run, 2, TAKES_TURNS},
+    {"cond", SPREAD_SERIES, "*", run, 2, TAKES_TURNS | SPREAD},
     {"barrier-64", SERIES, "*", run, 64, MEETS},
+    {"barrier-64", SPREAD_SERIES, "*", run, 64, MEETS | SPREAD},
     {"fib", SERIES, "*", run_fib, 0, 0},
     {"memory-blocked", SERIES, "1", run_memory, 0, 0},
 };
