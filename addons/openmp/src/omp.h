@@ -181,6 +181,7 @@ struct abtomp_member {
     struct abtomp_team *inner;            /* the team of its last region that had several members */
     struct abtomp_team *single;           /* the team of its last region that had itself alone */
     struct abtomp_team *serial;           /* the team of its last region that was a serial team */
+    struct kmp_call *call;                /* of its last region, if that is clang's; NULL: it had none */
     uint32_t seen;                        /* the value of `go` that it has seen last */
     uint32_t last;                        /* that of the last region that it had part in before it was left out: of
                                              member 0 */

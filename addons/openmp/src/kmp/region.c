@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include "kmp/kmp.h"
 
 /* -- Regions -- */
@@ -26,13 +27,15 @@ void __kmpc_push_proc_bind(KMP_CALLER, int32_t bind)
 
 enum { FEW = 16, MANY = 64, MOST = 256 };
 
-/* A call of the program's function. Members read it: mostly no more than its first line. */
-struct call {
+/*
+ * A call of the program's function. The member that opens a region keeps it for its next one, so that nothing is
+ * written that has its value already: the other members have read it.
+ */
+struct kmp_call {
     kmp_microtask fn;
-    int32_t num;
-    void **args;    /* FEW, MANY or MOST of them, of which the function looks at `num`: */
-    void *few[FEW]; /* these, or memory of their own */
-} ABTOMP_LINE;
+    int32_t num, room; /* of arguments: FEW, MANY or MOST, of which the function looks at `num` */
+    void *args[];
+};
 
 #define P4 void *, void *, void *, void *
 #define P16 P4, P4, P4, P4
@@ -42,23 +45,32 @@ struct call {
 #define A16(i) A4(i), A4((i) + 4), A4((i) + 8), A4((i) + 12)
 #define A64(i) A16(i), A16((i) + 16), A16((i) + 32), A16((i) + 48)
 #define A256(i) A64(i), A64((i) + 64), A64((i) + 128), A64((i) + 192)
+#define CALL(params, ...) ((void (*)(int32_t *, int32_t *, params))call->fn)(num, num, __VA_ARGS__)
+
+static __attribute__((noinline)) void call_with_many(const struct kmp_call *call, int32_t *num)
+{
+    void *const *args = call->args;
+    if (call->num <= FEW)
+        CALL(P16, A16(0));
+    else if (call->num <= MANY)
+        CALL(P64, A64(0));
+    else
+        CALL(P256, A256(0));
+}
 
 /*
  * Runs the function with its arguments, and with more than it has: by the calling conventions of all systems that the
- * library is for the caller places and removes them, so that a function does not see what it has no name for.
+ * library is for the caller places and removes them, so that a function does not see what it has no name for. It only
+ * reads the two numbers, which are both that of the member.
  */
-static inline void call_function(const struct call *call)
+static inline void call_function(const struct kmp_call *call)
 {
-    void **args = call->args;
-    int32_t number = abtomp_current->num, bound = number;
+    void *const *args = call->args;
+    int32_t *num = &abtomp_current->num;
     if (ABTOMP_LIKELY(call->num <= 4))
-        ((void (*)(int32_t *, int32_t *, P4))call->fn)(&number, &bound, A4(0));
-    else if (call->num <= FEW)
-        ((void (*)(int32_t *, int32_t *, P16))call->fn)(&number, &bound, A16(0));
-    else if (call->num <= MANY)
-        ((void (*)(int32_t *, int32_t *, P64))call->fn)(&number, &bound, A64(0));
+        CALL(P4, A4(0));
     else
-        ((void (*)(int32_t *, int32_t *, P256))call->fn)(&number, &bound, A256(0));
+        call_with_many(call, num);
 }
 
 KMP_RUN(run_call, call_function)
@@ -69,26 +81,43 @@ static inline void (*runner(void))(void *)
     return ABTOMP_UNLIKELY(abtomp_is_observed()) && (abtomp_self(), abtomp_is_observed()) ? run_viewed : run_call;
 }
 
-/* Takes the variables of a region from the arguments of a call. */
-static void take_args(struct call *call, va_list *args)
+static __attribute__((noinline)) void call_make(struct abtomp_member *me, int32_t num)
 {
-    call->args = call->few;
-    if (ABTOMP_UNLIKELY(call->num > FEW)) {
-        if (call->num > MOST)
-            abtomp_fail("a region shares more variables than the library has room for: 256");
-        call->args = abtomp_must_have(calloc(call->num <= MANY ? MANY : MOST, sizeof(call->args[0])));
+    if (num > MOST)
+        abtomp_fail("a region shares more variables than the library has room for: 256");
+    int32_t room = num <= FEW ? FEW : num <= MANY ? MANY : MOST;
+    size_t size = (sizeof(*me->call) + (size_t)room * sizeof(me->call->args[0]) + 63) & ~(size_t)63;
+    free(me->call);
+    me->call = memset(abtomp_must_have(aligned_alloc(64, size)), 0, size);
+    me->call->room = room;
+}
+
+/* The next call of the member, which has that function and number of arguments. */
+static inline struct kmp_call *call_of(struct abtomp_member *me, int32_t num, kmp_microtask fn)
+{
+    if (ABTOMP_UNLIKELY(!me->call || me->call->room < num))
+        call_make(me, num);
+    struct kmp_call *call = me->call;
+    if (ABTOMP_UNLIKELY(call->fn != fn || call->num != num)) {
+        call->fn = fn;
+        call->num = num;
     }
-    for (int32_t i = 0; i < call->num; i++)
-        call->args[i] = va_arg(*args, void *);
+    return call;
 }
 
-static void free_args(const struct call *call)
+static inline void set_arg(struct kmp_call *call, int32_t i, void *arg)
 {
-    if (call->args != call->few)
-        free(call->args);
+    if (call->args[i] != arg)
+        call->args[i] = arg;
 }
 
-static void run_region(struct call *call)
+static inline void set_args(struct kmp_call *call, va_list *args)
+{
+    for (int32_t i = 0; i < call->num; i++)
+        set_arg(call, i, va_arg(*args, void *));
+}
+
+static inline void run_region(struct kmp_call *call)
 {
     unsigned members = asked.num, bind = asked.bind;
     asked.num = asked.bind = 0;
@@ -98,37 +127,40 @@ static void run_region(struct call *call)
 void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
-    struct call call = {.fn = fn, .num = num};
+    struct kmp_call *call = call_of(abtomp_self(), num, fn);
     va_list args;
     va_start(args, fn);
-    take_args(&call, &args);
+    set_args(call, &args);
     va_end(args);
-    run_region(&call);
-    free_args(&call);
+    run_region(call);
 }
 
 /* The region has a condition, and one pointer for all its variables at most. */
 void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
-    struct call call = {.fn = fn, .num = num, .args = call.few, .few = {arg}};
+    struct kmp_call *call = call_of(abtomp_self(), num, fn);
+    set_arg(call, 0, arg);
     if (!condition)
         asked.num = 1;
-    run_region(&call);
+    run_region(call);
 }
 
 void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
-    struct call call = {.fn = fn, .num = num};
+    struct abtomp_member *me = abtomp_self();
+    struct kmp_call *call = call_of(me, num, fn);
     va_list args;
     va_start(args, fn);
-    take_args(&call, &args);
+    set_args(call, &args);
     va_end(args);
     unsigned teams = asked.teams, limit = asked.limit;
     asked.teams = asked.limit = 0;
-    abtomp_teams(runner(), &call, teams, limit);
-    free_args(&call);
+    me->call = NULL; /* the teams are of the same member, and have regions */
+    abtomp_teams(runner(), call, teams, limit);
+    free(me->call);
+    me->call = call;
 }
 
 void __kmpc_push_num_teams(KMP_CALLER, int32_t num, int32_t limit)

@@ -66,6 +66,7 @@ void abtomp_member_free(struct abtomp_member *me)
     abtomp_numbers_free(me);
     if (own)
         tasks_free(own);
+    free(me->call);
     free(me);
 }
 
