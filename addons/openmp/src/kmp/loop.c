@@ -6,6 +6,7 @@
 /* Kinds: unordered ones, and from ORDERED on the same for ordered loops. The upper bits say whether it is monotonic. */
 enum {
     CHUNKED = 33,
+    EVEN = 34,
     DYNAMIC = 35,
     GUIDED = 36,
     RUNTIME = 37,
@@ -54,7 +55,7 @@ static struct part chunked_part(uint64_t member, uint64_t members, uint64_t num,
     return (struct part){first, own, members * chunk, member == last};
 }
 
-static struct part even_part(uint64_t member, uint64_t members, uint64_t num)
+static inline struct part even_part(uint64_t member, uint64_t members, uint64_t num)
 {
     uint64_t each = num / members, more = num % members;
     struct part part = {each * member + (member < more ? member : more), each + (member < more), num, false};
@@ -72,9 +73,9 @@ static struct part balanced_part(uint64_t member, uint64_t members, uint64_t num
     return (struct part){first, own, num, first + own == num};
 }
 
-static struct part static_part(int32_t kind, uint64_t num, int64_t chunk)
+static __attribute__((noinline)) struct part other_part(const struct abtomp_member *me, int32_t kind, uint64_t num,
+                                                        int64_t chunk)
 {
-    const struct abtomp_member *me = abtomp_self();
     uint64_t member = (uint64_t)me->num, members = (uint64_t)me->team->num, each = chunk > 0 ? (uint64_t)chunk : 1;
     if (kind_of(kind) >= DISTRIBUTE_CHUNKED) {
         member = (uint64_t)me->league.own;
@@ -86,6 +87,12 @@ static struct part static_part(int32_t kind, uint64_t num, int64_t chunk)
     case BALANCED: return balanced_part(member, members, num, each);
     default: return even_part(member, members, num);
     }
+}
+
+static inline struct part static_part(const struct abtomp_member *me, int32_t kind, uint64_t num, int64_t chunk)
+{
+    return ABTOMP_LIKELY(kind == EVEN) ? even_part((uint64_t)me->num, (uint64_t)me->team->num, num)
+                                       : other_part(me, kind, num, chunk);
 }
 
 /* A static loop whose iterations wait for others: its share says who has which. */
@@ -100,11 +107,12 @@ static __attribute__((noinline)) void enter_crossing(struct abtomp_member *me, i
     abtomp_loop_enter(me, &loop, NULL, NULL);
 }
 
-static inline void begin_static(int32_t kind, uint64_t num, int64_t chunk)
+static inline struct abtomp_member *begin_static(int32_t kind, uint64_t num, int64_t chunk)
 {
     struct abtomp_member *me = abtomp_self();
     if (abtomp_crossing_comes(me))
         enter_crossing(me, kind, num, chunk);
+    return me;
 }
 
 /* What a construct with iterations is, for tools. */
@@ -135,9 +143,9 @@ static __attribute__((noinline)) void tell_static(const ident_t *at, int endpoin
         uint64_t num =                                                                                                 \
             count_iterations(step > 0 ? *upper < *lower : *lower < *upper, (uint64_t)*lower, (uint64_t)*upper, step);  \
         struct part part = {.stride = 1};                                                                              \
-        begin_static(kind, num, chunk);                                                                                \
-        if (num > 0) {                                                                                                 \
-            part = static_part(kind, num, chunk);                                                                      \
+        const struct abtomp_member *me = begin_static(kind, num, chunk);                                               \
+        if (ABTOMP_LIKELY(num > 0)) {                                                                                  \
+            part = static_part(me, kind, num, chunk);                                                                  \
             *lower = part.num == 0 ? step > 0 : (type)((uint64_t)*lower + part.first * (uint64_t)step);                \
             *upper = part.num == 0 ? step < 0 : (type)((uint64_t)*lower + (part.num - 1) * (uint64_t)step);            \
         }                                                                                                              \
@@ -190,12 +198,11 @@ static void divide_in_units(struct abtomp_loop *loop, const struct abtomp_icvs *
     loop->num = (loop->num + unit - 1) / unit;
 }
 
-/* The end of what a member has taken, in iterations. */
-static inline uint64_t end_of(const struct abtomp_loop *loop, uint64_t end)
+/* What a member has taken is in units: in iterations. */
+static __attribute__((noinline)) void count_units(const struct abtomp_loop *loop, uint64_t *first, uint64_t *end)
 {
-    if (ABTOMP_LIKELY(loop->unit == 0))
-        return end;
-    return end < loop->num ? end * loop->unit : loop->all;
+    *first *= loop->unit;
+    *end = *end < loop->num ? *end * loop->unit : loop->all;
 }
 
 static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t num, int64_t step, int64_t chunk)
@@ -275,15 +282,18 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
     }                                                                                                                  \
     int32_t __kmpc_dispatch_next_##name(KMP_CALLER, int32_t *is_last, type *lower, type *upper, step_type *step)       \
     {                                                                                                                  \
-        struct abtomp_member *me = abtomp_self();                                                                      \
+        struct abtomp_member *me = abtomp_current;                                                                     \
         if (!take_part(me, is_last)) {                                                                                 \
             (void)ABTOMP_NOTE(0);                                                                                      \
             abtomp_share_leave(me);                                                                                    \
             return 0;                                                                                                  \
         }                                                                                                              \
         const struct abtomp_loop *loop = &me->share->loop;                                                             \
-        *lower = (type)(loop->start + end_of(loop, me->first) * loop->step);                                           \
-        *upper = (type)(loop->start + (end_of(loop, me->end) - 1) * loop->step);                                       \
+        uint64_t first = me->first, end = me->end;                                                                     \
+        if (ABTOMP_UNLIKELY(loop->unit > 0))                                                                           \
+            count_units(loop, &first, &end);                                                                           \
+        *lower = (type)(loop->start + first * loop->step);                                                             \
+        *upper = (type)(loop->start + (end - 1) * loop->step);                                                         \
         if (step)                                                                                                      \
             *step = (step_type)loop->step;                                                                             \
         return 1;                                                                                                      \
