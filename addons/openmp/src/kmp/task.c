@@ -25,6 +25,11 @@ static inline struct made *made_of(struct kmp_task *task)
     return (struct made *)(void *)((char *)task - offsetof(struct made, program));
 }
 
+static inline size_t size_of(const struct made *made)
+{
+    return offsetof(struct made, program) + made->size;
+}
+
 static inline int32_t priority_of(const struct made *made)
 {
     return made->flags & HAS_PRIORITY ? made->program.data2.priority : 0;
@@ -168,7 +173,7 @@ int32_t __kmpc_omp_task_with_deps(KMP_CALLER, struct kmp_task *task, int32_t num
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
     uintptr_t few[HEAD + FEW * WORDS_EACH], *words = list_dependences(few, num, list, num_more, more);
-    abtomp_task_submit(me, abtomp_tasks_of(me), &made->task, (void **)words, priority_of(made));
+    abtomp_task_submit(me, abtomp_tasks_of(me), &made->task, size_of(made), (void **)words, priority_of(made));
     free_list(few, words);
     return 0;
 }
@@ -205,7 +210,7 @@ int32_t __kmpc_omp_task(KMP_CALLER, struct kmp_task *task)
     if (ABTOMP_UNLIKELY(own->task == &made->task))
         made->is_again = true;
     else
-        abtomp_task_submit(me, own, &made->task, NULL, priority_of(made));
+        abtomp_task_submit(me, own, &made->task, size_of(made), NULL, priority_of(made));
     return 0;
 }
 
@@ -337,7 +342,7 @@ static void run_taskloop(struct kmp_task *task, int32_t may_defer, uint64_t *low
                                    .inside = (uint64_t)step};
     loop.lower = (char *)lower - (char *)task + (long)offsetof(struct part, program);
     loop.upper = (char *)upper - (char *)task + (long)offsetof(struct part, program);
-    loop.kept = loop.upper + (long)sizeof(*upper); /* behind that are private variables */
+    loop.kept = loop.upper; /* behind that bound are private variables */
     loop.copy = copy ? copy_part : NULL;
     loop.end = step > 0 ? *lower + ((*upper - *lower) / (uint64_t)step + 1) * (uint64_t)step
                         : *lower - ((*lower - *upper) / -(uint64_t)step + 1) * -(uint64_t)step;

@@ -54,7 +54,7 @@ void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node)
         if (node->after != node->first)
             free(node->after);
         struct abtomp_task *task = node->task;
-        if (node != abtomp_node_inside(task))
+        if (node->is_apart)
             free(node);
         abtomp_block_free(own, task);
     }
@@ -62,7 +62,9 @@ void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node)
 
 struct abtomp_node *abtomp_node_apart(void)
 {
-    return abtomp_must_have(malloc(sizeof(struct abtomp_node)));
+    struct abtomp_node *node = abtomp_must_have(malloc(sizeof(*node)));
+    node->is_apart = true;
+    return node;
 }
 
 /* acquire: pairs with the release in abtomp_depend_end: a task that waits for nothing sees what this one has done */

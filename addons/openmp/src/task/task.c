@@ -609,7 +609,7 @@ static inline __attribute__((always_inline)) void make_task(struct abtomp_member
         abtomp_block_get(own, sizeof(*task) + node_size + (size_t)(request->size + request->align));
     abtomp_task_init(me, own, task, request->flags);
     if (ABTOMP_UNLIKELY(depends))
-        task->node = abtomp_node_inside(task);
+        task->node = abtomp_node_inside(task, sizeof(*task));
     task->fn = request->fn;
     task->data = abtomp_task_align((char *)(task + 1) + node_size, request->align);
     task->is_needed = request->copy != NULL;
@@ -692,9 +692,16 @@ static inline void run_submitted(struct abtomp_member *me, struct abtomp_tasks *
     run_made(me, own, task);
 }
 
+static struct abtomp_node *node_behind(struct abtomp_task *task, size_t size)
+{
+    size = (size + _Alignof(struct abtomp_node) - 1) & ~(_Alignof(struct abtomp_node) - 1);
+    bool fits = task->lender && size + sizeof(struct abtomp_node) <= ABTOMP_BLOCK;
+    return fits ? abtomp_node_inside(task, size) : abtomp_node_apart();
+}
+
 /* A task of any kind. */
 static __attribute__((noinline)) void submit_special(struct abtomp_member *me, struct abtomp_tasks *own,
-                                                     struct abtomp_task *task, void **depend, int priority)
+                                                     struct abtomp_task *task, size_t size, void **depend, int priority)
 {
     unsigned flags = (task->has_event ? ABTOMP_TASK_DETACH : 0) | (depend ? ABTOMP_TASK_DEPEND : 0) |
                      (priority > 0 && abtomp_env.max_task_priority > 0 ? ABTOMP_TASK_PRIORITY : 0);
@@ -706,16 +713,16 @@ static __attribute__((noinline)) void submit_special(struct abtomp_member *me, s
         run_submitted(me, own, task);
     } else {
         if (depend)
-            task->node = abtomp_node_apart();
+            task->node = node_behind(task, size);
         defer_task(me, own, task, flags, depend, priority);
     }
 }
 
-void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, void **depend,
-                        int priority)
+void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, size_t size,
+                        void **depend, int priority)
 {
     if (ABTOMP_UNLIKELY(depend || priority > 0 || task->has_event || me->running.is_final || abtomp_env.cancels))
-        submit_special(me, own, task, depend, priority);
+        submit_special(me, own, task, size, depend, priority);
     else if (runs_at_once(me, own, 0))
         run_submitted(me, own, task);
     else

@@ -18,7 +18,7 @@
 #include <string.h>
 #include "loop/range.h"
 
-enum { MOST_PARTS = 16 }; /* that are taken at once */
+enum { MOST_PARTS = 16 /* that are taken at once */, FEW = 32 };
 
 /* A loop whose parts several members run: constant, but for the last words. Its data are behind it. */
 struct shared_loop {
@@ -81,13 +81,25 @@ static inline void set_bounds(struct block *block, char *data, uint64_t part)
     *(uint64_t *)(void *)(data + loop->upper) = (part + 1 < loop->parts ? block->at : loop->end) - loop->inside;
 }
 
+/* As many bytes as clang's programs without private variables have from the upper bound on are copied without a call.
+ */
+static inline void memcpy_rest(const struct abtomp_taskloop *loop, char *data, long first)
+{
+    const char *from = loop->data;
+    long size = loop->size - first;
+    if (size == FEW)
+        memcpy(data + first, from + first, FEW);
+    else
+        memcpy(data + first, from + first, (size_t)size);
+}
+
 /* The data of a part, but for the first bytes and its bounds. */
 static inline void copy_rest(const struct abtomp_taskloop *loop, void *data, long first, bool is_last)
 {
     if (ABTOMP_UNLIKELY(loop->copy != NULL))
         loop->copy(loop, data, is_last);
-    else if (loop->size > first)
-        memcpy((char *)data + first, (char *)loop->data + first, (size_t)(loop->size - first));
+    else if (ABTOMP_UNLIKELY(loop->size > first))
+        memcpy_rest(loop, data, first);
 }
 
 /* Takes parts in place of those that have been run. False: there are none. */

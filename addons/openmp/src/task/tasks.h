@@ -181,7 +181,7 @@ static inline bool abtomp_runs_alone(const struct abtomp_member *me)
  * Memory for tasks. A member keeps blocks of one size for its next ones. abtomp_block_new has new memory, or what
  * others have given back.
  */
-enum { ABTOMP_BLOCK = 208 };
+enum { ABTOMP_BLOCK = 256 };
 struct abtomp_task *abtomp_block_new(struct abtomp_tasks *own, size_t size);
 
 /* A block that the member has. NULL: it has none of that size. */
@@ -227,10 +227,12 @@ static inline void abtomp_task_init(struct abtomp_member *me, struct abtomp_task
 /* It has an event, by its address: it does not end before omp_fulfill_event is called with it. */
 void abtomp_task_expect(struct abtomp_task *task);
 
-/* It may run from now on, or runs at once. `depend` is a list of dependences, as those of GOMP_task; NULL: it has none.
+/*
+ * It may run from now on, or runs at once. `depend` is a list of dependences, as those of GOMP_task; NULL: it has none.
+ * `size`: how much of its memory is in use.
  */
-void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, void **depend,
-                        int priority);
+void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, size_t size,
+                        void **depend, int priority);
 
 /* What the caller goes on with after a task that it runs. */
 struct abtomp_frame {
@@ -493,16 +495,19 @@ struct abtomp_node {
     _Atomic(uint32_t) before; /* nodes that it waits for that have not ended; more until all are known */
     _Atomic(uint32_t) lock;
     _Atomic(bool) has_ended;  /* written with the lock */
+    bool is_apart;            /* its memory is its own. Constant */
     struct abtomp_task *task; /* NULL: somebody waits */
     uint32_t num, capacity;   /* lock: of `after` */
     uint32_t edges;           /* nodes that it waits for: of its maker */
     struct abtomp_node **after, *first[2];
 };
 
-/* Where the node of a task is that has room for one behind it; and one with memory of its own. */
-static inline struct abtomp_node *abtomp_node_inside(struct abtomp_task *task)
+/* The node of a task: in its memory, behind so much of it, or in memory of its own. */
+static inline struct abtomp_node *abtomp_node_inside(struct abtomp_task *task, size_t size)
 {
-    return (struct abtomp_node *)(void *)(task + 1);
+    struct abtomp_node *node = (void *)((char *)task + size);
+    node->is_apart = false;
+    return node;
 }
 
 struct abtomp_node *abtomp_node_apart(void);
