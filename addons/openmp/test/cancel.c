@@ -225,6 +225,44 @@ static void very_many(void)
     ok(seen[kept - 1] < num, "all are of the loop");
 }
 
+/* Tasks with events are cancelled before they run, or are not: their bodies, their maker or nobody fulfils them. */
+static void events(void)
+{
+    int cancelled = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        omp_event_handle_t early, own, last;
+        int x __attribute__((unused)) = 0, own_ran = 0, last_ran = 0;
+#pragma omp parallel num_threads(1 + i % MEMBERS) shared(early, own, last)
+#pragma omp single
+#pragma omp taskgroup
+        {
+#pragma omp task shared(early, own, last)
+            {
+#pragma omp task detach(early)
+                sched_yield();
+#pragma omp task detach(own) depend(out : x) shared(own_ran)
+                {
+                    own_ran = 1;
+                    omp_fulfill_event(own);
+                }
+#pragma omp task detach(last) depend(in : x) shared(last_ran)
+                {
+                    last_ran = 1;
+                    omp_fulfill_event(last);
+                }
+                omp_fulfill_event(early);
+#pragma omp cancel taskgroup
+            }
+        }
+        if (!own_ran)
+            omp_fulfill_event(own);
+        if (!last_ran)
+            omp_fulfill_event(last);
+        cancelled += !last_ran;
+    }
+    ok(cancelled >= ROUNDS / MEMBERS, "groups end without the events of cancelled tasks (%d)", cancelled);
+}
+
 int main(int argc, char **argv)
 {
     if (!omp_get_cancellation()) {
@@ -237,6 +275,7 @@ int main(int argc, char **argv)
     regions_with_tasks();
     loops();
     groups();
+    events();
     ahead();
     reductions();
     very_many();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks for clang: a part of the library of kmp_library.c. */
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -230,6 +231,47 @@ static int cancelled_groups(int num)
     return (ran != 0) + (after != 1);
 }
 
+/* Events of tasks that are discarded, since their group is cancelled, come when the thread that made them has ended. */
+enum { EVENTS = 8 };
+
+struct discarded {
+    omp_event_handle_t events[EVENTS];
+    int num, ran;
+};
+
+static void *discard_tasks(void *arg)
+{
+    struct discarded *all = arg;
+#pragma omp parallel num_threads(all->num)
+#pragma omp single
+#pragma omp taskgroup
+    {
+#pragma omp task
+        {
+#pragma omp cancel taskgroup
+        }
+#pragma omp taskwait
+        for (int i = 0; i < EVENTS; i++) {
+            omp_event_handle_t event;
+#pragma omp task detach(event) shared(all)
+            all->ran++;
+            all->events[i] = event;
+        }
+    }
+    return NULL;
+}
+
+static int discarded_events(int num)
+{
+    struct discarded all = {.num = num};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, discard_tasks, &all) != 0 || pthread_join(thread, NULL) != 0)
+        return -1;
+    for (int i = 0; i < EVENTS; i++)
+        omp_fulfill_event(all.events[i]);
+    return all.ran;
+}
+
 /* What members add by tasks, and by themselves. */
 static int modified_reductions(int num)
 {
@@ -279,8 +321,10 @@ static int task_loops(int num)
             parts++;
 #pragma omp taskloop collapse(2) final(1) shared(parts)
         for (int i = 0; i < 4; i++)
-            for (int j = 0; j < 3; j++)
+            for (int j = 0; j < 3; j++) {
+#pragma omp atomic
                 parts++;
+            }
         first = 1;
 #pragma omp taskloop num_tasks(NUM) firstprivate(first) shared(parts)
         for (int i = 0; i < NUM; i++) {
@@ -317,6 +361,7 @@ const struct kmp_check kmp_task_checks[] = {
     {"detached tasks with if(0)", detached_at_once},
     {"task groups with reductions", task_groups},
     {"cancelled task groups", cancelled_groups},
+    {"events of discarded tasks", discarded_events},
     {"reductions of regions by tasks", modified_reductions},
     {"loops of tasks", task_loops},
     {"tasks with priorities", ordered_by_priority},

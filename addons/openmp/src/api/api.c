@@ -159,9 +159,10 @@ int omp_in_explicit_task(void)
 void omp_fulfill_event(uintptr_t event)
 {
     struct abtomp_task *task = (struct abtomp_task *)event;
+    if (abtomp_task_forget(task))
+        return;
     struct abtomp_team *team = task->parent->runner->team;
     const _Atomic(uint32_t) *bell = &team->bell;
-    abtomp_mutex_lock(&team->box_lock);
     bool is_included = task->is_included;
     /* acq_rel: pairs with that in has_ended, and with the acquire in event_has_come */
     bool is_late = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;

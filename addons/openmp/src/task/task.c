@@ -228,17 +228,10 @@ static void owe_end(struct abtomp_member *me, struct abtomp_tasks *own, struct a
     debt->num++;
 }
 
-/* A task ends that has run, and whose event, if it has one, has come. */
-static void end_task(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+/* One that its maker counts has ended: what is above may end, too. */
+static inline void end_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *parent,
+                             struct abtomp_group *group)
 {
-    struct abtomp_task *parent = task->parent;
-    struct abtomp_group *group = task->group;
-    if (ABTOMP_UNLIKELY(task->node != NULL))
-        abtomp_depend_end(me, own, task);
-    bool is_included = task->is_included;
-    leave_memory(own, task);
-    if (is_included)
-        return;
     bool is_mine = parent->runner == me && !parent->is_over, is_my_group = group && group->member == me;
     if (ABTOMP_UNLIKELY(!is_mine && !is_my_group)) {
         owe_end(me, own, parent, group);
@@ -255,6 +248,19 @@ static void end_task(struct abtomp_member *me, struct abtomp_tasks *own, struct 
     count_ended(own, 1);
 }
 
+/* A task ends that has run, and whose event, if it has one, has come. */
+static void end_task(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_task *parent = task->parent;
+    struct abtomp_group *group = task->group;
+    if (ABTOMP_UNLIKELY(task->node != NULL))
+        abtomp_depend_end(me, own, task);
+    bool is_included = task->is_included;
+    leave_memory(own, task);
+    if (!is_included)
+        end_count(me, own, parent, group);
+}
+
 /* -- Running -- */
 
 bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtomp_group *group)
@@ -265,6 +271,56 @@ bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtom
     if (group && atomic_load_explicit(&group->is_cancelled, memory_order_relaxed))
         return true;
     return atomic_load_explicit(&me->team->cancelled, memory_order_relaxed) & ABTOMP_CANCELLED_REGION;
+}
+
+/*
+ * Events of tasks that are cancelled. Such a task ends without its event, by which its body might have ended: libgomp
+ * has it so, too. The second of the two, its end and the event, frees its memory. Until the event is known to be the
+ * first its thread must not look at the parent, which may be gone: the lock orders the two. It comes before those of
+ * boxes.
+ */
+static _Atomic(uint32_t) skipped_lock;
+
+/* True: the event has come before. If not, the memory of the task is that of the event. */
+static bool leave_to_event(struct abtomp_team *team, struct abtomp_task *task)
+{
+    task->is_skipped = true;
+    abtomp_mutex_lock(&skipped_lock);
+    if (team)
+        abtomp_mutex_lock(&team->box_lock);
+    bool is_last = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_relaxed) == 1; /* relaxed: the lock */
+    if (team)
+        abtomp_mutex_unlock(&team->box_lock);
+    abtomp_mutex_unlock(&skipped_lock);
+    return is_last;
+}
+
+bool abtomp_task_forget(struct abtomp_task *task)
+{
+    static struct abtomp_tasks nobody; /* has lent no memory */
+    abtomp_mutex_lock(&skipped_lock);
+    /* relaxed: the lock. Without an end before it the task is not skipped yet */
+    bool is_over = atomic_load_explicit(&task->to_come, memory_order_relaxed) == 1 && task->is_skipped;
+    if (!is_over)
+        abtomp_mutex_lock(&task->parent->runner->team->box_lock);
+    abtomp_mutex_unlock(&skipped_lock);
+    if (is_over) {
+        task->lender = NULL;
+        task_free(&nobody, task);
+    }
+    return is_over;
+}
+
+/* Nothing of the task is used when it is left to its event. */
+static void end_skipped(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_task *parent = task->parent;
+    struct abtomp_group *group = task->group;
+    if (task->node)
+        abtomp_depend_end(me, own, task);
+    if (leave_to_event(me->team, task))
+        task_free(own, task);
+    end_count(me, own, parent, group);
 }
 
 static bool event_has_come(struct abtomp_member *me, void *arg)
@@ -282,6 +338,10 @@ static bool event_has_come(struct abtomp_member *me, void *arg)
 static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
     struct abtomp_team *team = me->team;
+    if (ABTOMP_UNLIKELY(task->is_skipped)) {
+        end_skipped(me, own, task);
+        return false;
+    }
     abtomp_mutex_lock(&team->box_lock);
     bool is_included = task->is_included;
     /*
@@ -318,6 +378,7 @@ static void run_viewed(void *arg)
     struct abtomp_member *me = abtomp_current;
     if (abtomp_env.cancels && !view->is_needed && abtomp_task_is_cancelled(me, task->group)) {
         abtomp_tool_discard(view);
+        task->is_skipped = true;
         return;
     }
     before = abtomp_tool_task_begin(me, view);
@@ -377,6 +438,8 @@ static inline bool run_body(struct abtomp_member *me, struct abtomp_tasks *own, 
     begin_body(me, own, task, &frame, has_changed);
     if (ABTOMP_LIKELY(!abtomp_env.cancels) || task->is_needed || !abtomp_task_is_cancelled(me, task->group))
         task->fn(task->data);
+    else
+        task->is_skipped = true;
     return end_body(me, own, task, &frame, has_changed);
 }
 
@@ -488,6 +551,7 @@ static _Atomic(bool) has_events; /* a task with an event was made. relaxed, ever
 void abtomp_task_expect(struct abtomp_task *task)
 {
     task->has_event = true;
+    task->is_skipped = false;
     atomic_store_explicit(&has_events, true, memory_order_relaxed);
 }
 
@@ -692,6 +756,15 @@ static inline void run_submitted(struct abtomp_member *me, struct abtomp_tasks *
     run_made(me, own, task);
 }
 
+/* A task that was not made known has an event: that may come any time later, from any thread. */
+static void discard_submitted(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (task->has_event)
+        (void)leave_to_event(NULL, task);
+    else
+        task_free(own, task);
+}
+
 static struct abtomp_node *node_behind(struct abtomp_task *task, size_t size)
 {
     size = (size + _Alignof(struct abtomp_node) - 1) & ~(_Alignof(struct abtomp_node) - 1);
@@ -706,7 +779,7 @@ static __attribute__((noinline)) void submit_special(struct abtomp_member *me, s
     unsigned flags = (task->has_event ? ABTOMP_TASK_DETACH : 0) | (depend ? ABTOMP_TASK_DEPEND : 0) |
                      (priority > 0 && abtomp_env.max_task_priority > 0 ? ABTOMP_TASK_PRIORITY : 0);
     if (abtomp_env.cancels && !task->is_needed && abtomp_task_is_cancelled(me, me->group)) {
-        task_free(own, task);
+        discard_submitted(own, task);
     } else if (me->running.is_final || runs_at_once(me, own, flags)) {
         if (depend)
             await_dependences(me, own, depend);

@@ -72,6 +72,7 @@ struct abtomp_task {
     bool is_over;     /* it has ended, and has children: read by its runner only */
     bool is_needed;   /* it has copies that it destroys: it runs also if it is cancelled */
     bool is_included; /* it was run by its maker, in place */
+    bool is_skipped;  /* of one with an event: it is cancelled, and ends without it. Written before `to_come` */
 };
 
 /*
@@ -233,6 +234,12 @@ void abtomp_task_expect(struct abtomp_task *task);
  */
 void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, size_t size,
                         void **depend, int priority);
+
+/*
+ * The event of a task has come. True: the task was skipped, and nothing is left of it; if not, the caller has the lock
+ * of the box of its team.
+ */
+bool abtomp_task_forget(struct abtomp_task *task);
 
 /* What the caller goes on with after a task that it runs. */
 struct abtomp_frame {
