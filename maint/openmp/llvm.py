@@ -52,14 +52,14 @@ def lit(work):
     return [place / "bin" / "lit", "-q", "--timeout", "300", "-o", work / "results.json"]
 
 
-def fortran(work, own, source):
+def fortran(work, own, source, link):
     """Twenty small programs, by the compilers of Fortran that are there."""
     results = {}
     for compiler in ("flang-new-19", "gfortran"):
         results[f"fortran/{compiler}"] = dejagnu.SKIP
         if shutil.which(compiler):
             program = work / f"{compiler}-programs"
-            subprocess.run([compiler, "-fopenmp", source, "-o", program], cwd=work, check=True, capture_output=True)
+            subprocess.run([compiler, "-fopenmp", f"-L{link}", source, "-o", program], cwd=work, check=True, capture_output=True)
             ended = subprocess.run([program], env=own, timeout=300, check=False, stdout=subprocess.DEVNULL)
             results[f"fortran/{compiler}"] = dejagnu.PASS if ended.returncode == 0 else f"exit {ended.returncode}"
     return results
@@ -97,7 +97,7 @@ def run(version, own, given):
     subprocess.run([*lit(work), f"-j{given.jobs}", "--filter", given.filter or ".", work],
                    env=own, check=False, stdout=subprocess.DEVNULL)
     found = json.loads((work / "results.json").read_text())["tests"]
-    results = fortran(work, own, given.programs) | archer(version, suite, work, own, given.programs.with_name("races.c"))
+    results = fortran(work, own, given.programs, suite / "link") | archer(version, suite, work, own, given.programs.with_name("races.c"))
     for each in found:
         if each["code"] != "EXCLUDED":
             name = re.sub(".* :: ", "", each["name"])
