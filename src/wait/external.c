@@ -36,23 +36,20 @@ static void enter_list(struct abti_listed_thread **list, struct abti_listed_thre
 {
     abti_store_relaxed(&self->task, abti_task_self());
     abti_spin_lock(&external_lock);
-    self->prev = NULL;
+    self->at = list;
     self->next = *list;
     if (*list)
-        (*list)->prev = self;
+        (*list)->at = &self->next;
     *list = self;
     abti_spin_unlock(&external_lock);
 }
 
-static void leave_list(struct abti_listed_thread **list, struct abti_listed_thread *thread)
+static void leave_list(struct abti_listed_thread *thread)
 {
     abti_spin_lock(&external_lock);
-    if (thread->prev)
-        thread->prev->next = thread->next;
-    else
-        *list = thread->next;
+    *thread->at = thread->next;
     if (thread->next)
-        thread->next->prev = thread->prev;
+        thread->next->at = thread->at;
     abti_spin_unlock(&external_lock);
 }
 
@@ -67,7 +64,7 @@ static struct abti_listed_thread *find_task(struct abti_listed_thread *list, int
 static void external_leave(void *value)
 {
     struct external *external = value;
-    leave_list(&externals, &external->listed);
+    leave_list(&external->listed);
     abti_known_set_self(NULL);
     free(external);
 }
@@ -117,7 +114,7 @@ void abti_own_enter(struct abti_listed_thread *own)
 
 void abti_own_leave(struct abti_listed_thread *own)
 {
-    leave_list(&own_threads, own);
+    leave_list(own);
 }
 
 /* --- All others --- */

@@ -56,8 +56,8 @@ ABTI_INLINE void abti_known_only_polls(bool polls)
 
 /* A native thread in one of two lists: of the library's own ones, or of the registered ones. */
 struct abti_listed_thread {
-    _Atomic(int) task;                      /* its number, see wait/task.h; ABTI_TASK_UNKNOWN: it has not begun */
-    struct abti_listed_thread *next, *prev; /* external.c's */
+    _Atomic(int) task;                     /* its number, see wait/task.h; ABTI_TASK_UNKNOWN: it has not begun */
+    struct abti_listed_thread *next, **at; /* external.c's: at is the link to it */
 };
 
 /* The calling thread is the library's own, a stream's or a helper's, until it leaves: by itself it wakes nobody. `own`
