@@ -34,10 +34,7 @@ ABTI_INLINE abti_unit *abti_steal_left(struct abti_robber *robber)
 
 bool abti_pool_is_spared_slow(abti_pool *pool);
 
-/*
- * Whether thieves leave the pool alone for now. They do not even look at it, since each poll would cost its stream a
- * cache miss.
- */
+/* Whether thieves leave the pool alone for now, and do not even look at it: a poll costs its stream a cache miss. */
 ABTI_INLINE bool abti_pool_is_spared(abti_pool *pool)
 {
     return abti_load_relaxed(&pool->truce.until_ns) != 0 && abti_pool_is_spared_slow(pool);

@@ -21,14 +21,13 @@ static void learn_size(struct abti_thief *thief, uint64_t unit_ns)
 /* Counts a small unit, and begins a truce if it was one too many. */
 static void learn_small(struct abti_truce *truce, uint64_t now_ns)
 {
-    uint32_t smalls = atomic_load_explicit(&truce->smalls, memory_order_relaxed) + 1,
-             more = smalls - ABTI_THIEF_ENOUGH_SMALLS;
-    if (smalls <= ABTI_THIEF_ENOUGH_SMALLS + ABTI_THIEF_REST_DOUBLINGS)
-        atomic_store_explicit(&truce->smalls, smalls, memory_order_relaxed);
-    if (smalls < ABTI_THIEF_ENOUGH_SMALLS)
-        return;
-    more = more < ABTI_THIEF_REST_DOUBLINGS ? more : ABTI_THIEF_REST_DOUBLINGS;
-    atomic_store_explicit(&truce->until_ns, now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << more), memory_order_relaxed);
+    uint32_t smalls = atomic_load_explicit(&truce->smalls, memory_order_relaxed);
+    if (smalls < ABTI_THIEF_ENOUGH_SMALLS + ABTI_THIEF_REST_DOUBLINGS)
+        atomic_store_explicit(&truce->smalls, ++smalls, memory_order_relaxed);
+    if (smalls >= ABTI_THIEF_ENOUGH_SMALLS)
+        atomic_store_explicit(&truce->until_ns,
+                              now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << (smalls - ABTI_THIEF_ENOUGH_SMALLS)),
+                              memory_order_relaxed);
 }
 
 /* A large unit ends the truce. Most often there is none, and nothing is written that others read. */

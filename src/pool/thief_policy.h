@@ -25,8 +25,14 @@ enum {
     ABTI_THIEF_BULK = 12,          /* up to so many more than one: twice as many each time */
 };
 
-/* All zeros at first. By the standard's names, since companions have this, too. relaxed, all: they are hints, and a
- * number that two thieves count at once is nearly right. */
+/*
+ * All zeros at first. By the standard's names, since companions have this, too. Thieves alone write it: `until_ns`
+ * becomes a time by the ENOUGH-th small unit and each one behind it, or by a try, for which one of those that find it
+ * passed wins the compare-and-swap; it becomes 0, with `smalls`, by a large unit, and alone where nobody was busy.
+ *
+ * relaxed, all: it publishes nothing, so that no load has to pair with a store; the pool's lock guards the units. A
+ * store that another one overtakes makes a truce shorter, or at most the longest, 16 us, longer: then there is a try.
+ */
 struct abti_truce {
     _Atomic(uint64_t) until_ns; /* it holds until then, and the next one begins with a try; 0: there is none */
     _Atomic(uint32_t) smalls;   /* how many of the last units that were got from a busy ES were too small */
