@@ -33,9 +33,7 @@ SOURCES = programs.TOP / "test" / "bench" / "cores"
 PLUGIN = programs.TOP / "test" / "tools" / "cores.c"
 STREAMS = [1, 2, 4, 8, 16, 32, 64]
 LOOKED_AT = 16  # of that number of streams the lines of code are reported
-# Work: size, as its program takes it, and what an operation is. They are so large that on 64 streams the time is not that
-# of the begin and the end: streams that have created less than some 20,000 units learn how many they need at a time, and
-# from a first task on it takes 0.1 ms until 64 streams have been woken.
+# Work: size, as its program takes it, and what an operation is. So large that it is not the begin that is measured.
 WORKS = {
     "create": (128, "create, join and free, private pools"),
     "create-first": (8, "the same, the first eight rounds of 256 for each stream"),
@@ -58,6 +56,7 @@ WORKS = {
     "xbarrier-often": (2, "barrier of streams likewise"),
     "native-late": (20, "barrier of native threads likewise"),
     "word-late": (20, "barrier by ABTX_word_wait likewise"),
+    "deal": (8, "empty units by one creator, dealt to all streams in turn"),
     "give": (1, "empty units by one creator, taken by all"),
     "give-2us": (1, "units of 2 us by one creator, taken by all"),
     "fib": (1, "fib by ULTs, taken by all"),

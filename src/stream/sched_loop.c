@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop of all schedulers that have a function to pick the next unit: pick, run, and now and then look at what is
- * asked of the ES and the scheduler.
- */
+/* The loop of all schedulers that have a function to pick the next unit: pick, run, and look at what is asked for. */
 #include "base/assert.h"
 #include "idle/idle.h"
 #include "idle/leader.h"
@@ -17,8 +15,11 @@
 #include "stream/source.h"
 #include "wait/cpus.h"
 
-/* How often an idle ES polls its pools before it sleeps; with drivers, whose polls take many times as long. */
-enum { IDLE_POLLS = 400, IDLE_POLLS_OF_DRIVERS = 20 };
+/*
+ * How often an idle ES polls its pools before it sleeps; with drivers, whose polls take many times as long. Many ESs
+ * poll for as long as the wakes of all take, one after another, or one that gives units to all finds them asleep again.
+ */
+enum { IDLE_POLLS = 400, POLLS_A_STREAM = 100, IDLE_POLLS_OF_DRIVERS = 20 };
 
 /*
  * The longest pause of a thief that finds nothing: 2 us. And that number of further polls it makes for each pool, since
@@ -130,18 +131,18 @@ static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_s
     return false;
 }
 
-/*
- * Idles, since there is nothing to do. A stacked scheduler gives the ES to its parent, and a main scheduler's ES
- * sleeps. True: it has slept and was woken.
- */
+/* Idles. A stacked scheduler gives the ES to its parent, and a main scheduler's ES sleeps. True: it was woken then. */
 static bool loop_idle(abti_es *es, abti_sched *sched, unsigned polls, unsigned gap)
 {
     abti_assert(es == abti_es_self && gap > 0);
     bool has_drivers = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
     bool has_spin = abti_load_relaxed(&es->idle->spin_ns) >= 0; /* the user's setting. relaxed: only time hangs on it */
+    unsigned num = (unsigned)abti_plain_load_relaxed(&abti_rt.num_xstreams); /* relaxed: only time hangs on it */
     unsigned enough = has_drivers ? IDLE_POLLS_OF_DRIVERS : IDLE_POLLS;
     if (is_thief(sched))
         enough += (unsigned)sched->num_pools * POLLS_A_POOL;
+    else if (!has_drivers && num > IDLE_POLLS / POLLS_A_STREAM && abti_runs_at_once(num))
+        enough = num * POLLS_A_STREAM;
     if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
         enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
     if (es->parent) {

@@ -249,6 +249,16 @@ static void give_grains(long me)
     give(6200); /* 2 us, simulated */
 }
 
+/* To each stream in turn: to the creator's own pool, and to those that the others share with it. */
+static void deal(long me)
+{
+    static ABT_thread threads[UNITS];
+    for (int i = 0; i < UNITS; i++)
+        ABT_thread_create(i % num ? starts[i % num] : pools[0], nop, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
+    for (int i = 0; i < UNITS; i++)
+        ABT_thread_free(&threads[i]);
+}
+
 struct fib {
     long n, result;
 };
@@ -301,6 +311,7 @@ static const struct work works[] = {
     {"word-late", PRIVATE, 1, 1, word_barrier, disturb},
     {"timers", PRIVATE, 1, UNITS, timers},
     {"give", STEALING, 0, GRAINS, give_empty},
+    {"deal", PRIVATE, 0, UNITS, deal},
     {"give-2us", STEALING, 0, GRAINS, give_grains},
     {"fib", STEALING, 0, FIB_FORKS, fib},
 };
@@ -379,7 +390,7 @@ static void make_streams(void)
         int length = work->kind == STEALING ? num : 1;
         for (int k = 0; k < length; k++)
             order[k] = pools[(i + k) % num];
-        if (work->is_team || i == 0)
+        if (work->kind != STEALING || i == 0)
             order[length++] = starts[i];
         ABT_sched_create_basic(work->kind == STEALING ? ABT_SCHED_RANDWS : ABT_SCHED_BASIC, length, order,
                                ABT_SCHED_CONFIG_NULL, &sched);
