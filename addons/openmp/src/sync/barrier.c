@@ -15,8 +15,9 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     if (atomic_fetch_add_explicit(abtomp_arrived(team), 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
         if (!(passed & ABTOMP_BARRIER_TASKS))
             abtomp_wait(&team->barriers, passed, team, num);
-        /* relaxed: a member that sees the barrier passed has acquired that; if not, abtomp_crew_barrier does */
-        if (ABTOMP_UNLIKELY((atomic_load_explicit(&team->barriers, memory_order_relaxed) ^ passed) <
+        /* acquire: pairs with the release below, and with that in barrier_is_passed: those who pass have seen the ends
+         * of all tasks, also of those that ended after this member arrived */
+        if (ABTOMP_UNLIKELY((atomic_load_explicit(&team->barriers, memory_order_acquire) ^ passed) <
                             ABTOMP_BARRIER_ONE))
             return abtomp_crew_barrier(me, passed, may_be_cancelled);
         return true;
