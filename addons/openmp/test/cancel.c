@@ -230,35 +230,28 @@ static void events(void)
 {
     int cancelled = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        omp_event_handle_t early, own, last;
-        int x __attribute__((unused)) = 0, own_ran = 0, last_ran = 0;
-#pragma omp parallel num_threads(1 + i % MEMBERS) shared(early, own, last)
+        omp_event_handle_t early, own;
+        int ran = 0, x __attribute__((unused)) = 0;
+#pragma omp parallel num_threads(1 + i % MEMBERS) shared(early, own)
 #pragma omp single
 #pragma omp taskgroup
         {
-#pragma omp task shared(early, own, last)
+#pragma omp task shared(early, own)
             {
-#pragma omp task detach(early)
+#pragma omp task detach(early) depend(out : x)
                 sched_yield();
-#pragma omp task detach(own) depend(out : x) shared(own_ran)
+#pragma omp task detach(own) depend(in : x) shared(ran)
                 {
-                    own_ran = 1;
+                    ran = 1;
                     omp_fulfill_event(own);
-                }
-#pragma omp task detach(last) depend(in : x) shared(last_ran)
-                {
-                    last_ran = 1;
-                    omp_fulfill_event(last);
                 }
                 omp_fulfill_event(early);
 #pragma omp cancel taskgroup
             }
         }
-        if (!own_ran)
+        cancelled += !ran;
+        if (!ran)
             omp_fulfill_event(own);
-        if (!last_ran)
-            omp_fulfill_event(last);
-        cancelled += !last_ran;
     }
     ok(cancelled >= ROUNDS / MEMBERS, "groups end without the events of cancelled tasks (%d)", cancelled);
 }

@@ -232,17 +232,12 @@ static int cancelled_groups(int num)
 }
 
 /* Events of tasks that are discarded, since their group is cancelled, come when the thread that made them has ended. */
-enum { EVENTS = 8 };
+static omp_event_handle_t events[8];
+static int discarded_ran;
 
-struct discarded {
-    omp_event_handle_t events[EVENTS];
-    int num, ran;
-};
-
-static void *discard_tasks(void *arg)
+static void *discard_tasks(void *num)
 {
-    struct discarded *all = arg;
-#pragma omp parallel num_threads(all->num)
+#pragma omp parallel num_threads(*(int *)num)
 #pragma omp single
 #pragma omp taskgroup
     {
@@ -251,11 +246,11 @@ static void *discard_tasks(void *arg)
 #pragma omp cancel taskgroup
         }
 #pragma omp taskwait
-        for (int i = 0; i < EVENTS; i++) {
+        for (int i = 0; i < 8; i++) {
             omp_event_handle_t event;
-#pragma omp task detach(event) shared(all)
-            all->ran++;
-            all->events[i] = event;
+#pragma omp task detach(event)
+            discarded_ran++;
+            events[i] = event;
         }
     }
     return NULL;
@@ -263,13 +258,12 @@ static void *discard_tasks(void *arg)
 
 static int discarded_events(int num)
 {
-    struct discarded all = {.num = num};
     pthread_t thread;
-    if (pthread_create(&thread, NULL, discard_tasks, &all) != 0 || pthread_join(thread, NULL) != 0)
+    if (pthread_create(&thread, NULL, discard_tasks, &num) != 0 || pthread_join(thread, NULL) != 0)
         return -1;
-    for (int i = 0; i < EVENTS; i++)
-        omp_fulfill_event(all.events[i]);
-    return all.ran;
+    for (int i = 0; i < 8; i++)
+        omp_fulfill_event(events[i]);
+    return discarded_ran;
 }
 
 /* What members add by tasks, and by themselves. */
