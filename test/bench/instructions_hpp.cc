@@ -13,10 +13,7 @@ namespace
 {
 
 ABT_pool queue;
-
-void nothing(void *)
-{
-}
+constexpr auto nothing = [](void *) {};
 
 ABT_mutex_memory mutex_memory = ABT_MUTEX_INITIALIZER;
 ABT_cond_memory cond_memory = ABT_COND_INITIALIZER;
@@ -36,13 +33,12 @@ void check(int code)
 #define PAIR(name, in_c, in_hpp)                                                                                       \
     void name##_c(long times)                                                                                          \
     {                                                                                                                  \
-        ABT_mutex handle = ABT_MUTEX_MEMORY_GET_HANDLE(&mutex_memory);                                                 \
-        ABT_thread unit;                                                                                               \
-        ABT_pool pool = queue;                                                                                         \
+        [[maybe_unused]] ABT_mutex handle = ABT_MUTEX_MEMORY_GET_HANDLE(&mutex_memory);                                \
+        [[maybe_unused]] ABT_thread unit;                                                                              \
+        [[maybe_unused]] ABT_pool pool = queue;                                                                        \
         for (; times > 0; times--) {                                                                                   \
             in_c;                                                                                                      \
         }                                                                                                              \
-        (void)handle, (void)unit, (void)pool;                                                                          \
     }                                                                                                                  \
     void name##_hpp(long times)                                                                                        \
     {                                                                                                                  \

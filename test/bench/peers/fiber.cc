@@ -29,6 +29,7 @@ namespace this_fiber = abt::this_thread;
 constexpr const char *SERIES = "abt.hpp", *SPREAD_SERIES = "abt.hpp, a pool each";
 
 /* The calling stream and others serve these pools, until this is gone. */
+using pools = std::initializer_list<ABT_pool>;
 std::vector<ABT_pool> queues;
 std::size_t dealt;
 
@@ -61,12 +62,8 @@ class Team
             ABT_xstream_self(&primary);
             ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_DEFAULT, 1, &queues[0]);
         }
-        for (int i = 1; i < suite_streams; i++) {
-            if (spread)
-                queues.push_back(streams.emplace_back().pool());
-            else
-                streams.emplace_back(std::initializer_list<ABT_pool>{queues[0]});
-        }
+        for (int i = 1; i < suite_streams; i++)
+            spread ? queues.push_back(streams.emplace_back().pool()) : void(streams.emplace_back(pools{queues[0]}));
     }
 
   private:
