@@ -21,7 +21,6 @@ ABT_rwlock rwlock;
 abt::mutex mutex;
 abt::shared_mutex shared;
 abt::condition_variable cond;
-long turn;
 
 void check(int code)
 {
@@ -57,49 +56,7 @@ PAIR(get_id, check(ABT_self_get_thread(&unit)), check(abt::this_thread::get_id()
 PAIR(lock, ABT_mutex_lock(handle); ABT_mutex_unlock(handle), abt::lock_guard<abt::mutex> guard(mutex))
 PAIR(try_lock, check(ABT_mutex_trylock(handle)); ABT_mutex_unlock(handle), check(!mutex.try_lock()); mutex.unlock())
 PAIR(share, ABT_rwlock_rdlock(rwlock); ABT_rwlock_unlock(rwlock), abt::shared_lock<abt::shared_mutex> guard(shared))
-
-/* Two units take turns by a condition variable. */
-void play_c(void *arg)
-{
-    ABT_mutex handle = ABT_MUTEX_MEMORY_GET_HANDLE(&mutex_memory);
-    ABT_cond changed = ABT_COND_MEMORY_GET_HANDLE(&cond_memory);
-    const long end = static_cast<long>(reinterpret_cast<std::intptr_t>(arg)), mine = end & 1;
-    ABT_mutex_lock(handle);
-    while (turn < end) {
-        while ((turn & 1) != mine && turn < end)
-            check(ABT_cond_wait(changed, handle));
-        turn++;
-        ABT_cond_signal(changed);
-    }
-    ABT_mutex_unlock(handle);
-}
-
-void turns_c(long times)
-{
-    ABT_thread unit;
-    turn = 0;
-    check(ABT_thread_create(queue, play_c, reinterpret_cast<void *>(times | 1), ABT_THREAD_ATTR_NULL, &unit));
-    play_c(reinterpret_cast<void *>(times & ~1L));
-    ABT_thread_free(&unit);
-}
-
-void play_hpp(long end)
-{
-    const long mine = end & 1;
-    abt::unique_lock<abt::mutex> lock(mutex);
-    while (turn < end) {
-        cond.wait(lock, [&] { return (turn & 1) == mine || turn >= end; });
-        turn++;
-        cond.notify_one();
-    }
-}
-
-void turns_hpp(long times)
-{
-    turn = 0;
-    abt::jthread unit(queue, [times] { play_hpp(times | 1); });
-    play_hpp(times & ~1L);
-}
+PAIR(notify, ABT_cond_signal(ABT_COND_MEMORY_GET_HANDLE(&cond_memory)), cond.notify_one())
 
 #define WORK(name)                                                                                                     \
     {                                                                                                                  \
@@ -108,7 +65,8 @@ void turns_hpp(long times)
 const struct work {
     const char *name;
     void (*by_c)(long), (*by_hpp)(long);
-} works[] = {WORK(thread), WORK(here), WORK(yield), WORK(get_id), WORK(lock), WORK(try_lock), WORK(share), WORK(turns)};
+} works[] = {WORK(thread), WORK(here),     WORK(yield), WORK(get_id),
+             WORK(lock),   WORK(try_lock), WORK(share), WORK(notify)};
 
 } // namespace
 
