@@ -12,7 +12,7 @@
 #include <string.h>
 #include "marks.h"
 
-enum { MAX_STREAMS = 256, UNITS = 256, GRAINS = 1024 };
+enum { MAX_STREAMS = 256, UNITS = 256, GRAINS = 1024, OFTEN = 100, FIB = 14, FIB_FORKS = 609 };
 enum kind {
     PRIVATE,  /* each stream has a private pool */
     OWN,      /* a pool of its own that others may use, too */
@@ -29,6 +29,7 @@ static const struct work {
     void (*call)(long me);
     void (*before)(long me); /* what is measured follows without a meeting */
     int is_cold;             /* the first calls are measured */
+    void (*round)(long me);  /* of a work that comes late */
 } * work;
 
 static int num;
@@ -53,13 +54,19 @@ static void toil(void *arg)
 
 /* --- Teams --- */
 
-static void create(long me)
+/* Units of that function, in each of some pools in turn. */
+static void make(int units, void (*func)(void *), ABT_pool *to, int num_to)
 {
     ABT_thread threads[UNITS];
-    for (int i = 0; i < UNITS; i++)
-        ABT_thread_create(pools[me], nop, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
-    for (int i = 0; i < UNITS; i++)
+    for (int i = 0; i < units; i++)
+        ABT_thread_create(to[i % num_to], func, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
+    for (int i = 0; i < units; i++)
         ABT_thread_free(&threads[i]);
+}
+
+static void create(long me)
+{
+    make(UNITS, nop, &pools[me], 1);
 }
 
 static void yield_once(void *arg)
@@ -71,11 +78,7 @@ static void yield_once(void *arg)
 /* All of them have stacks at a time. */
 static void stacks(long me)
 {
-    ABT_thread threads[UNITS];
-    for (int i = 0; i < UNITS; i++)
-        ABT_thread_create(pools[me], yield_once, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
-    for (int i = 0; i < UNITS; i++)
-        ABT_thread_free(&threads[i]);
+    make(UNITS, yield_once, &pools[me], 1);
 }
 
 static void tasklets(long me)
@@ -95,11 +98,7 @@ static void yield_often(void *arg)
 
 static void yield(long me)
 {
-    ABT_thread threads[2];
-    for (int i = 0; i < 2; i++)
-        ABT_thread_create(pools[me], yield_often, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
-    for (int i = 0; i < 2; i++)
-        ABT_thread_free(&threads[i]);
+    make(2, yield_often, &pools[me], 1);
 }
 
 static void own_mutex(long me)
@@ -212,20 +211,11 @@ static void disturb(long me)
         work->call(me);
 }
 
-enum { OFTEN = 100 };
-
-static void late_barriers(long me)
+static void late_rounds(long me)
 {
     come_late(me, 20000);
     for (int i = 0; i < OFTEN; i++)
-        ult_barrier(me);
-}
-
-static void late_xbarriers(long me)
-{
-    come_late(me, 20000);
-    for (int i = 0; i < OFTEN; i++)
-        xstream_barrier(me);
+        work->round(me);
 }
 
 /* --- One that makes work for all --- */
@@ -249,14 +239,9 @@ static void give_grains(long me)
     give(6200); /* 2 us, simulated */
 }
 
-/* To each stream in turn: to the creator's own pool, and to those that the others share with it. */
 static void deal(long me)
 {
-    static ABT_thread threads[UNITS];
-    for (int i = 0; i < UNITS; i++)
-        ABT_thread_create(i % num ? starts[i % num] : pools[0], nop, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
-    for (int i = 0; i < UNITS; i++)
-        ABT_thread_free(&threads[i]);
+    make(UNITS, nop, starts, num);
 }
 
 struct fib {
@@ -280,8 +265,6 @@ static void fib_ult(void *arg)
     fib->result = a.result + b.result;
 }
 
-enum { FIB = 14, FIB_FORKS = 609 };
-
 static void fib(long me)
 {
     struct fib fib = {FIB, 0};
@@ -303,8 +286,8 @@ static const struct work works[] = {
     {"xbarrier", PRIVATE, 1, 1, xstream_barrier},
     {"barrier-late", PRIVATE, 1, 1, ult_barrier, disturb},
     {"xbarrier-late", PRIVATE, 1, 1, xstream_barrier, disturb},
-    {"barrier-often", PRIVATE, 1, OFTEN, late_barriers},
-    {"xbarrier-often", PRIVATE, 1, OFTEN, late_xbarriers},
+    {"barrier-often", PRIVATE, 1, OFTEN, late_rounds, .round = ult_barrier},
+    {"xbarrier-often", PRIVATE, 1, OFTEN, late_rounds, .round = xstream_barrier},
     {"native-barrier", NATIVE, 1, 1, ult_barrier},
     {"native-late", NATIVE, 1, 1, ult_barrier, disturb},
     {"word-barrier", PRIVATE, 1, 1, word_barrier},
