@@ -72,7 +72,6 @@ abt_sources = \
 	src/mem/chunk.c \
 	src/mem/depot.c \
 	src/mem/guard.c \
-	src/mem/lazycache.c \
 	src/mem/slab.c \
 	src/mem/stack.c \
 	src/os/affinity.c \

@@ -10,7 +10,7 @@
 #include "fork/workers.h"
 #include "idle/driver.h"
 #include "rt/symbol.h"
-#include "mem/lazycache.h"
+#include "mem/slab.h"
 #include "os/fault.h"
 #include "os/nodes.h"
 #include "run/observe.h"

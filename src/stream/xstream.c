@@ -10,7 +10,7 @@
 #include "stream/native.h"
 #include "idle/driver.h"
 #include "idle/idle.h"
-#include "mem/lazycache.h"
+#include "mem/slab.h"
 #include "os/fault.h"
 #include "run/budget.h"
 #include "run/sched.h"

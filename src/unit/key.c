@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/assert.h"
 #include "base/round.h"
-#include "mem/lazycache.h"
+#include "mem/slab.h"
 #include "os/annotate.h"
 #include "os/vm.h"
 #include "rt/rt.h"

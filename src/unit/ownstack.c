@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include "base/assert.h"
-#include "mem/lazycache.h"
+#include "mem/slab.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
 
@@ -88,6 +88,8 @@ void abti_ownstack_give(abti_es *es, struct abti_stack *stack)
     if (abti_annotate_on)
         abti_stack_dead(stack);
     abti_rt_begin_shared(es);
-    abti_lazycache_put(cache_of(es, stack->size_class), obtain_slab(stack->size_class), stack);
+    /* relaxed: the stack has come from that slab, whose making so is before this */
+    abti_lazycache_put(cache_of(es, stack->size_class), abti_load_relaxed(&abti_rt.class_slabs[stack->size_class]),
+                       stack);
     abti_rt_end_shared(es);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 
-#include "mem/lazycache.h"
+#include "mem/slab.h"
 #include "rt/rt.h"
 #include "stream/reclaim.h"
 #include "tap.h"
