@@ -33,7 +33,7 @@ struct abti_lookout {
     _Atomic(uint64_t) next_ns;    /* when somebody is to poll; NEVER: nobody has armed a timer lately. Stored under the
                                      pool's lock */
     _Atomic(uint64_t) timed;      /* bits of streams that have armed a timer of a ULT of the pool since the last poll */
-    struct abti_parking *parking; /* the pool's lock: who looks out; NULL: nobody */
+    struct abti_parking *parking; /* the pool's lock: the lookout; NULL: nobody */
     struct abti_spin lock;        /* held by the stream that polls. Nobody waits for it */
     _Atomic(uint64_t) known;      /* lock: bits of streams that may have armed timers. Read under the pool's lock */
     unsigned quiet;               /* lock: polls in a row before which nobody had armed a timer */

@@ -3,12 +3,12 @@
 
 #include "rt/rt.h"
 
-static bool is_looked_at(const void *object)
+static bool is_named(const void *object)
 {
     bool is = false;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !is; es = es->next) {
-        /* acquire: pairs with the release in abti_hazard_end, after the last access of the stream that looked */
+        /* acquire: pairs with the release in abti_hazard_end, after the last access of the stream that polled */
         is = abti_load_acquire(&es->hazard) == object;
     }
     abti_spin_unlock(&abti_rt.lock);
@@ -17,5 +17,5 @@ static bool is_looked_at(const void *object)
 
 void abti_hazards_settle(const void *object)
 {
-    abti_spin_until(!is_looked_at(object));
+    abti_spin_until(!is_named(object));
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams that look at an object, such as a barrier, whose memory may be freed as soon as nobody looks at it any more.
- * Each stream says in its own record at which object it looks. So to look costs no line that streams share; a thread
- * that frees the object asks all streams.
+ * Hazard pointers: a stream that polls an object, such as a barrier, names it in its own record until it has left it.
+ * So polling costs no line that streams share. A thread that frees the object waits until no record names it.
  *
- * Who frees it has to be sure that all who look have begun to look: it has seen something, such as the end of a round,
- * that came after each of them had begun.
+ * The thread that frees it has to be sure that all pollers have named it: it has seen something, such as the end of a
+ * round, that came after each of them had begun.
  */
 #ifndef ABTI_SYNC_HAZARD_H
 #define ABTI_SYNC_HAZARD_H
@@ -13,7 +12,7 @@
 #include "base/assert.h"
 #include "rt/self.h"
 
-/* The calling thread is the ES. It looks at one object at a time, and makes no switch until it has ended. */
+/* The calling thread is the ES. It polls one object at a time, and makes no switch until it has ended. */
 ABTI_INLINE void abti_hazard_begin(abti_es *es, const void *object)
 {
     /* relaxed, both: the thread's own. What the caller does next with the object publishes it */
@@ -28,7 +27,7 @@ ABTI_INLINE void abti_hazard_end(abti_es *es)
     abti_store_release(&es->hazard, NULL);
 }
 
-/* Returns when no stream looks at the object. None begins any more. */
+/* Returns when no stream polls the object. None begins any more. */
 void abti_hazards_settle(const void *object);
 
 #endif

@@ -149,7 +149,7 @@ static void *init_inside(void *unused)
 
 /* --- Beside the primary stream --- */
 
-struct guest {
+struct entrant {
     atomic_int step;
     atomic_bool go;
     ABT_xstream stream;
@@ -158,14 +158,14 @@ struct guest {
 
 static void *stay(void *arg)
 {
-    struct guest *guest = arg;
+    struct entrant *entrant = arg;
     ABT_xstream xstream;
 
     must(ABTX_xstream_enter(ABT_SCHED_NULL, &xstream));
-    guest->stream = xstream;
-    guest->rank = own_rank();
-    atomic_store(&guest->step, 1);
-    while (!atomic_load(&guest->go))
+    entrant->stream = xstream;
+    entrant->rank = own_rank();
+    atomic_store(&entrant->step, 1);
+    while (!atomic_load(&entrant->go))
         must(ABT_self_yield());
     live_as_ult();
     must(ABTX_xstream_leave(&xstream));
@@ -176,7 +176,7 @@ static void *stay(void *arg)
 static void test_ranks(void)
 {
     enum { NUM = 3 };
-    struct guest guests[NUM] = {{.step = 0}};
+    struct entrant entrants[NUM] = {{.step = 0}};
     pthread_t threads[NUM];
     ABT_xstream streams[NUM + 1], self;
     int ranks[NUM + 1] = {0}, rank = -1;
@@ -185,9 +185,9 @@ static void test_ranks(void)
     for (int i = 0; i < NUM + 1; i++)
         must(ABT_xstream_create_with_rank(ABT_SCHED_NULL, (1 << 16) + 2 * NUM - i, &streams[i]));
     for (int i = 0; i < NUM; i++) {
-        must(pthread_create(&threads[i], NULL, stay, &guests[i]));
-        wait_for(atomic_load(&guests[i].step) == 1);
-        ranks[i] = guests[i].rank;
+        must(pthread_create(&threads[i], NULL, stay, &entrants[i]));
+        wait_for(atomic_load(&entrants[i].step) == 1);
+        ranks[i] = entrants[i].rank;
         for (int j = 0; j < i; j++)
             ok(ranks[i] != ranks[j], "stream %d has a rank of its own beside stream %d", i, j);
         ok(ranks[i] > 1 << 16 && (ranks[i] > (1 << 16) + 2 * NUM || ranks[i] < (1 << 16) + NUM),
@@ -196,7 +196,7 @@ static void test_ranks(void)
             ok_err(ABT_xstream_set_rank(streams[0], ranks[i]), ABT_ERR_INV_XSTREAM_RANK);
     }
     is_int(num_counted(), 2 + NUM, "those of the program count");
-    ok_abt(ABT_xstream_set_rank(guests[0].stream, 1 << 17));
+    ok_abt(ABT_xstream_set_rank(entrants[0].stream, 1 << 17));
     is_int(num_counted(), 3 + NUM, "and an entered one that has got a rank");
     ok_abt(ABT_xstream_set_rank(streams[0], ranks[0]));
     if (!ABT_NULL)
@@ -206,7 +206,7 @@ static void test_ranks(void)
     is_int(rank, 1, "the smallest one is free");
     must(ABT_xstream_free(&self));
     for (int i = 0; i < NUM; i++) {
-        atomic_store(&guests[i].go, true);
+        atomic_store(&entrants[i].go, true);
         must(pthread_join(threads[i], NULL));
     }
     for (int i = 0; i < NUM + 1; i++)
@@ -218,18 +218,18 @@ static void test_ranks(void)
 /* ABT_finalize while a thread is in a stream. */
 static void test_outlive(void)
 {
-    struct guest guest = {.step = 0};
+    struct entrant entrant = {.step = 0};
     pthread_t thread;
 
     must(ABT_init(0, NULL));
-    must(pthread_create(&thread, NULL, stay, &guest));
-    wait_for(atomic_load(&guest.step) == 1);
+    must(pthread_create(&thread, NULL, stay, &entrant));
+    wait_for(atomic_load(&entrant.step) == 1);
     is_int(num_streams(), 2, "two streams");
     make_streams();
     ok(caller_is_primary() && own_rank() == 0, "the caller of ABT_init is primary");
     ok_abt(ABT_finalize());
     is_int(ABT_initialized(), ABT_ERR_UNINITIALIZED, "the primary stream has ended");
-    atomic_store(&guest.go, true);
+    atomic_store(&entrant.go, true);
     must(pthread_join(thread, NULL));
     pass("the other one has lived on");
 }

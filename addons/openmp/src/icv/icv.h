@@ -52,7 +52,7 @@ struct abtomp_env {
     int tool;                                      /* 0: OMP_TOOL=disabled */
     bool shares;                                   /* roots share the processors: not ABT_OMP_SHARE=0 */
     int wait_policy;
-    long long spin_count; /* looks of a wait; -1: as the policy has it */
+    long long spin_count; /* polls of a wait; -1: as the policy has it */
     bool cancels;         /* OMP_CANCELLATION */
     bool displays_affinity;
     bool places_members; /* members are bound, or display where they are */

@@ -22,7 +22,7 @@ static void await_turn(struct abtomp_member *me)
     struct abtomp_share *share = me->share;
     _Atomic(uint32_t) *word = turns_of(share->turns, me->first);
     for (;;) {
-        /* acquire: pairs with the release in abtomp_ordered_pass, and keeps the look at the turn behind it */
+        /* acquire: pairs with the release in abtomp_ordered_pass, and keeps the read of the turn behind it */
         uint32_t turns = atomic_load_explicit(word, memory_order_acquire);
         /* acquire: pairs with the release in abtomp_ordered_pass */
         if (atomic_load_explicit(&share->turn, memory_order_acquire) == me->first)
@@ -213,7 +213,7 @@ void abtomp_doacross_await(struct abtomp_member *me, uint64_t outer, uint64_t nu
 {
     struct abtomp_doacross *doacross = me->share->doacross;
     for (;;) {
-        /* acquire: pairs with the release in set_next, and keeps the next look behind it */
+        /* acquire: pairs with the release in set_next, and keeps the next poll behind it */
         uint32_t posts = atomic_load_explicit(&doacross->posts, memory_order_acquire);
         if (is_posted(me, outer, number))
             return;

@@ -71,7 +71,7 @@ void abtomp_barrier(struct abtomp_member *me)
 
 /*
  * The first that comes to the construct counts it. A member that finds others ahead of it passes those constructs
- * without another look, so that it does not take the line from them at each.
+ * without another poll, so that it does not take the line from them at each.
  */
 static inline bool take_single(struct abtomp_member *me)
 {

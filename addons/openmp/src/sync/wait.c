@@ -10,7 +10,7 @@ _Thread_local struct abtomp_watch *abtomp_own_watch;
 
 /* -- Mutexes -- */
 
-/* Pauses of all looks together, and between two looks at most: longer ones let the holder have it several times. */
+/* Pauses of all polls together, and between two polls at most: longer ones let the holder have it several times. */
 enum { PAUSES = 500, MOST_PAUSES = 128 };
 
 /* Looks for a while, less and less often. True: the caller holds it. */
