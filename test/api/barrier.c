@@ -37,7 +37,6 @@ struct passage {
 static void pass_barrier(void *arg)
 {
     struct passage *p = arg;
-
     must(ABT_barrier_wait(p->barrier));
     count_up(&p->passed);
 }
@@ -46,7 +45,6 @@ static void test_own(void)
 {
     struct passage p = {.barrier = ABT_BARRIER_NULL};
     struct activity a[3];
-
     must(ABT_barrier_create(3, &p.barrier));
     for (int i = 0; i < 3; i++) {
         yield_a_while();
@@ -73,7 +71,6 @@ struct group {
 static void join_group(void *arg)
 {
     struct group *c = arg;
-
     for (int i = 0; i < ROUNDS; i++) {
         atomic_fetch_add(&c->arrived[i], 1);
         ABT_barrier_wait(c->barrier);
@@ -86,7 +83,6 @@ static void run_group(struct group *c, int num)
 {
     static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL};
     struct activity a[GROUP];
-
     c->num = num;
     for (int i = 0; i < ROUNDS; i++)
         atomic_store(&c->arrived[i], 0);
@@ -100,7 +96,6 @@ static void run_group(struct group *c, int num)
 static void test_group(void)
 {
     struct group c;
-
     must(ABT_barrier_create(GROUP, &c.barrier));
     run_group(&c, GROUP);
     ok_abt(ABT_barrier_reinit(c.barrier, 7));
@@ -119,7 +114,6 @@ static void meet_once(void *arg)
 {
     struct short_lived *s = arg;
     ABT_barrier barrier = s->barrier;
-
     ABT_barrier_wait(barrier);
     if (atomic_fetch_add(&s->out, 1) == 0)
         ABT_barrier_free(&barrier);
@@ -129,7 +123,6 @@ static void test_short_lived(void)
 {
     static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL};
     struct activity a[6];
-
     for (int i = 0; i < 200; i++) {
         struct short_lived s = {.out = 0};
         must(ABT_barrier_create(6, &s.barrier));
@@ -157,7 +150,6 @@ static void pass_twice(void *arg)
     struct locals *l = arg;
     ABT_thread self;
     int me = 0;
-
     must(ABT_self_get_thread(&self));
     while (l->ults[me] != self)
         me++;
@@ -170,7 +162,6 @@ static void pass_twice(void *arg)
 static int count_in_state(const struct locals *l, ABT_thread_state wanted)
 {
     int num = 0;
-
     for (int i = 0; i < l->num; i++) {
         ABT_thread_state state;
         must(ABT_thread_get_state(l->ults[i], &state));
@@ -183,7 +174,6 @@ static int count_in_state(const struct locals *l, ABT_thread_state wanted)
 static void meet_locals(void *arg)
 {
     struct locals *l = arg;
-
     for (int i = 0; i < l->num; i++)
         l->passed[i] = 0;
     for (int i = 0; i < l->num; i++)
@@ -208,7 +198,6 @@ static void test_locals(void)
     ABT_xstream es;
     ABT_thread root;
     size_t size;
-
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_FALSE, &pools[0]));
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[1]));
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &es));

@@ -82,7 +82,6 @@ static void act(void *arg)
 {
     struct actor *a = arg;
     struct stage *s = a->stage;
-
     ABT_mutex_lock(s->mutex);
     s->waiting++;
     is_int(ABT_cond_wait(s->cond, s->mutex), 0, "woken");
@@ -147,7 +146,6 @@ static void test_order(bool hold)
     static const enum caller kinds[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT};
     struct actor actors[ACTORS];
     struct stage s;
-
     stage_init(&s);
     for (int i = 0; i < ACTORS; i++) {
         actors[i].stage = &s;
@@ -176,7 +174,6 @@ static void test_broadcast(void)
     static const enum caller kinds[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT};
     struct actor actors[ACTORS];
     struct stage s;
-
     stage_init(&s);
     for (int i = 0; i < ACTORS; i++) {
         actors[i].stage = &s;
@@ -210,7 +207,6 @@ static void run_relay(void *arg)
 {
     struct runner *r = arg;
     struct relay *relay = r->relay;
-
     ABT_mutex_lock(relay->mutex);
     for (int i = 0; i < relay->rounds; i++) {
         while (relay->turn % r->of != r->number)
@@ -229,7 +225,6 @@ static void test_relay(void)
                           ROUNDS};
     struct runner runners[RUNNERS];
     struct activity a[RUNNERS];
-
     ok((uintptr_t)relay.cond % 8 == 4, "aligned to 4 bytes only");
     for (int i = 0; i < RUNNERS; i++) {
         runners[i] = (struct runner){&relay, i, RUNNERS};
@@ -263,7 +258,6 @@ static void test_timed(enum caller who)
 {
     struct timed t;
     struct activity a;
-
     diag("%s waits for a time", caller_names[who]);
     stage_init(&t.stage);
     t.ms = 1000000;
@@ -294,7 +288,6 @@ static void test_race(enum caller who)
     struct timed t;
     struct activity a;
     int woken = 0;
-
     stage_init(&t.stage);
     for (int i = 0; i < 200; i++) {
         t.ms = 1;
@@ -378,7 +371,6 @@ static void take_odd_turns(void *arg)
 static void step(void *arg)
 {
     struct couple *c = arg;
-
     while (c->ended == 0) {
         size_t total;
         must(ABT_pool_get_total_size(c->pool, &total));
@@ -393,7 +385,6 @@ static void check_count_of_one(ABT_pool pool)
 {
     ABT_thread_state state;
     size_t total;
-
     ABT_thread ult = ult_in(pool, unit_suspends, NULL);
     wait_for(ABT_thread_get_state(ult, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED);
     must(ABT_pool_get_total_size(pool, &total));
@@ -408,7 +399,6 @@ static void test_couple(ABT_pool_kind kind, ABT_pool_access access, bool third)
     ABT_thread ults[2], other;
     ABT_xstream es;
     size_t total;
-
     stage_init(&c.stage);
     must(ABT_pool_create_basic(kind, access, ABT_FALSE, &c.pool));
     must(ABT_thread_create(c.pool, take_even_turns, &c, ABT_THREAD_ATTR_NULL, &ults[0]));
@@ -442,7 +432,6 @@ static void test_couple_and_pool_behind(ABT_sched_predef predef)
     ABT_pool pools[2];
     ABT_thread ults[3];
     ABT_xstream es;
-
     stage_init(&c.stage);
     for (int i = 0; i < 2; i++)
         must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[i]));

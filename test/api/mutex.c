@@ -41,7 +41,6 @@ static void test_attr(void)
     ABT_mutex_attr attr = ABT_MUTEX_ATTR_NULL, got = ABT_MUTEX_ATTR_NULL;
     ABT_mutex mutex = ABT_MUTEX_NULL;
     ABT_bool recursive = -1;
-
     ok_abt(ABT_mutex_attr_create(&attr));
     ok_abt(ABT_mutex_attr_get_recursive(attr, &recursive));
     is_int(recursive, ABT_FALSE, "not recursive at first");
@@ -71,7 +70,6 @@ static void test_equal(void)
 {
     ABT_mutex a = ABT_MUTEX_NULL, b = ABT_MUTEX_NULL;
     ABT_bool equal = -1;
-
     must(ABT_mutex_create(&a));
     must(ABT_mutex_create(&b));
     ok(a && b && a != ABT_MUTEX_NULL && b != ABT_MUTEX_NULL, "two mutexes");
@@ -118,7 +116,6 @@ static void use_recursive(enum caller who, void *arg)
 {
     ABT_mutex mutex = arg;
     struct activity other;
-
     ok_abt(ABT_mutex_lock(mutex));
     ok_abt(ABT_mutex_trylock(mutex));
     ok_abt(ABT_mutex_spinlock(mutex));
@@ -145,7 +142,6 @@ struct pair {
 static void lock_and_tell(void *arg)
 {
     struct pair *p = arg;
-
     is_int(ABT_mutex_lock(p->mutex), 0, "lock waits");
     atomic_fetch_add(&p->step, 1);
     is_int(ABT_mutex_unlock(p->mutex), 0, "unlock");
@@ -155,7 +151,6 @@ static void test_wait(enum caller who)
 {
     struct pair p = {.step = 0};
     struct activity a;
-
     diag("%s waits", caller_names[who]);
     must(ABT_mutex_create(&p.mutex));
     must(ABT_mutex_lock(p.mutex));
@@ -172,7 +167,6 @@ static void test_wait(enum caller who)
 static void spin_and_tell(void *arg)
 {
     struct pair *p = arg;
-
     atomic_store(&p->step, 1);
     is_int(ABT_mutex_spinlock(p->mutex), 0, "spinlock");
     atomic_store(&p->step, 2);
@@ -217,7 +211,6 @@ static void test_unlock_by_another(enum caller who)
 {
     ABT_mutex mutex;
     struct activity a;
-
     must(ABT_mutex_create(&mutex));
     start(&a, who, lock_only, mutex);
     finish(&a);
@@ -241,7 +234,6 @@ struct group {
 static void join_group(void *arg)
 {
     struct group *c = arg;
-
     for (int i = 0; i < ROUNDS; i++) {
         ABT_mutex_lock(c->mutex);
         if (c->inside++)
@@ -260,7 +252,6 @@ static void test_group(bool yields, bool recursive)
     struct activity a[GROUP];
     struct group c = {.yields = yields};
     ABT_mutex_attr attr;
-
     must(ABT_mutex_attr_create(&attr));
     must(ABT_mutex_attr_set_recursive(attr, recursive));
     must(ABT_mutex_create_with_attr(attr, &c.mutex));
@@ -282,7 +273,6 @@ static void test_group(bool yields, bool recursive)
 static void lock_greedily(void *arg)
 {
     struct pair *p = arg;
-
     for (int i = 1; atomic_load(&p->step) == 0; i++) {
         ABT_mutex_lock(p->mutex);
         ABT_thread_yield();
@@ -296,7 +286,6 @@ static void test_greed(enum caller greedy, enum caller modest)
 {
     struct pair p = {.pauses = greedy != SECONDARY_ULT || modest != SECONDARY_ULT};
     struct activity a[2];
-
     must(ABT_mutex_create(&p.mutex));
     start(&a[0], greedy, lock_greedily, &p);
     nap_ms(1);
@@ -320,7 +309,6 @@ struct neighbours {
 static void take_turns(void *arg)
 {
     struct neighbours *n = arg;
-
     while (!atomic_load(&n->over)) {
         ABT_mutex_lock(n->mutex);
         atomic_fetch_add(&n->turns, 1);
@@ -332,7 +320,6 @@ static void take_turns(void *arg)
 static void take_one_turn(void *arg)
 {
     struct neighbours *n = arg;
-
     ABT_mutex_lock(n->mutex);
     n->turns_at_last = atomic_load(&n->turns);
     atomic_store(&n->over, 1);
@@ -345,7 +332,6 @@ static int turns_before(bool it_is_first)
     enum { NEIGHBOURS = 3 };
     struct neighbours n = {.turns = 0};
     struct activity here[NEIGHBOURS], there, external;
-
     must(ABT_mutex_create(&n.mutex));
     must(ABT_mutex_lock(n.mutex));
     for (int i = 0; i <= NEIGHBOURS; i++) {
@@ -389,7 +375,6 @@ struct held_up {
 static void lock_beside(void *arg)
 {
     struct held_up *h = arg;
-
     atomic_store(&h->stage, 1);
     while (atomic_load(&h->stage) != 2)
         nap_ms(0.1);
@@ -403,7 +388,6 @@ static void test_taken_before_ult(enum caller who, int (*lock)(ABT_mutex))
     struct held_up h = {.lock = lock};
     struct pair p = {.step = 0};
     struct activity waiting, other;
-
     must(ABT_mutex_create(&h.mutex));
     p.mutex = h.mutex;
     must(ABT_mutex_lock(h.mutex));
@@ -424,7 +408,6 @@ static void test_asleep_before_ult(void)
 {
     struct pair p = {.step = 0};
     struct activity ults[3], tasklet;
-
     must(ABT_mutex_create(&p.mutex));
     must(ABT_mutex_lock(p.mutex));
     for (int i = 0; i < 3; i++) {
@@ -447,7 +430,6 @@ static void test_asleep_beside_woken(void)
     struct held_up h = {.lock = ABT_mutex_lock};
     struct pair p = {.step = 0};
     struct activity waiting[2], tasklet;
-
     must(ABT_mutex_create(&h.mutex));
     p.mutex = h.mutex;
     must(ABT_mutex_lock(h.mutex));
@@ -486,7 +468,6 @@ static ABT_bool guarded_is_empty(ABT_pool pool)
 static ABT_thread guarded_pop(ABT_pool pool, ABT_pool_context context)
 {
     ABT_thread thread = ABT_THREAD_NULL;
-
     ABT_mutex_lock(pool_mutex);
     if (pool_size > 0) {
         thread = pool_units[0];
@@ -511,7 +492,6 @@ static void test_guarded_pool(void)
     ABT_pool pool;
     ABT_xstream es[NUM_ES];
     ABT_thread thread[GROUP];
-
     must(ABT_mutex_create(&pool_mutex));
     c.mutex = pool_mutex;
     must(ABT_pool_user_def_create(unit_as_handle, leave_unit, guarded_is_empty, guarded_pop, guarded_push, &def));

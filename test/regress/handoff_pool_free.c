@@ -12,7 +12,6 @@ static ABT_pool make_busy_pool(ABT_thread *thread)
 {
     ABT_pool pool;
     ABT_thread popped;
-
     must(ABT_pool_create_basic(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
     must(ABT_thread_create(pool, unit_suspends, NULL, ABT_THREAD_ATTR_NULL, thread));
     for (int i = 0; i < VISITS; i++) {
