@@ -147,7 +147,7 @@ static bool runs_scheduler(abti_es *es)
 }
 
 /* Its main scheduler never sleeps while it has nothing to do, or need not. */
-static bool may_spin(abti_es *es)
+static bool may_stay_awake(abti_es *es)
 {
     abti_spin_lock(&es->replace.lock); /* it keeps the scheduler */
     /* seq_cst: of no use under the lock */
@@ -170,7 +170,7 @@ static enum stream stream_state(abti_es *es, const struct deadlock_poll *poll)
         return STREAM_IDLE;
     if (!runs_scheduler(es))
         return STREAM_BUSY;
-    return abti_sleeper_is_asleep(&es->sleeper) || poll->stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
+    return abti_sleeper_is_asleep(&es->sleeper) || poll->stacked || may_stay_awake(es) ? STREAM_IDLE : STREAM_BUSY;
 }
 
 static enum stream worst_stream_state(const struct deadlock_poll *poll)
@@ -229,7 +229,7 @@ static bool ends_as_it_likes(const abti_unit *unit)
     bool does = false;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !does; es = es->next)
-        does = es->main_unit == unit && may_spin(es);
+        does = es->main_unit == unit && may_stay_awake(es);
     abti_spin_unlock(&abti_rt.lock);
     return does;
 }
