@@ -36,7 +36,7 @@ static void go_out(void)
 }
 
 /* The ring has a lock of its own in the system, which hands events over: so these order nothing for the streams. */
-static bool serve_events(void)
+static bool serve_ring(void)
 {
     uint32_t come = atomic_load_explicit(&ring.come, memory_order_relaxed);
     return atomic_exchange_explicit(&ring.served, come, memory_order_relaxed) != come;
@@ -56,7 +56,7 @@ static ABT_bool poll(void *data, ABT_bool about_to_sleep)
 {
     (void)data, (void)about_to_sleep;
     come_in();
-    bool found = serve_events();
+    bool found = serve_ring();
     go_out();
     return found ? ABT_TRUE : ABT_FALSE;
 }
@@ -70,7 +70,7 @@ static void wait_in_ring(void *data, int fd, int64_t deadline)
     if (come == atomic_load_explicit(&ring.served, memory_order_relaxed))
         abti_wakefd_wait(&(struct abti_wakefd){fd, fd}, -1);
     atomic_store_explicit(&ring.sleeper, 0, memory_order_seq_cst);
-    serve_events();
+    serve_ring();
     go_out();
 }
 
