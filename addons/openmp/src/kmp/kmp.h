@@ -293,6 +293,7 @@ static inline void *kmp_alloc(size_t size)
     {                                                                                                                  \
         abtomp_current->view->frame.exit_frame.ptr = __builtin_frame_address(0);                                       \
         call(data);                                                                                                    \
+        __asm__ volatile(""); /* the frame stays: without it the call might take its place */                          \
     }
 
 /* The end of a construct at which there is nothing to do, but perhaps to tell tools. */
