@@ -12,10 +12,7 @@
 #include "gomp/gomp.h"
 #include "kmp/kmp.h"
 
-/* Each function is declared where it is defined: only programs call it. */
-#define FUNCTION(type, name, ...)                                                                                      \
-    ABTOMP_API type __kmpc_atomic_##name(KMP_CALLER, __VA_ARGS__);                                                     \
-    type __kmpc_atomic_##name(KMP_CALLER, __VA_ARGS__)
+#define FUNCTION(type, name, ...) ABTOMP_API type __kmpc_atomic_##name(KMP_CALLER, __VA_ARGS__)
 
 #define UNUSED ((void)at, (void)gtid)
 
@@ -230,15 +227,12 @@ GENERAL_LARGE(16)
 GENERAL_LARGE(20)
 GENERAL_LARGE(32)
 
-ABTOMP_API void __kmpc_atomic_start(void);
-ABTOMP_API void __kmpc_atomic_end(void);
-
-void __kmpc_atomic_start(void)
+ABTOMP_API void __kmpc_atomic_start(void)
 {
     GOMP_atomic_start();
 }
 
-void __kmpc_atomic_end(void)
+ABTOMP_API void __kmpc_atomic_end(void)
 {
     GOMP_atomic_end();
 }

@@ -63,14 +63,14 @@ static bool number_of(const struct abtomp_crossing *crossing, const int64_t *vec
     return true;
 }
 
-void __kmpc_doacross_init(KMP_CALLER, int32_t num, const struct kmp_dimension *dimensions)
+ABTOMP_API void __kmpc_doacross_init(KMP_CALLER, int32_t num, const struct kmp_dimension *dimensions)
 {
     struct abtomp_member *me = abtomp_self();
     me->crossing = abtomp_must_have(malloc(sizeof(*me->crossing)));
     *me->crossing = (struct abtomp_crossing){.dimensions = dimensions, .num = (uint32_t)num};
 }
 
-void __kmpc_doacross_post(KMP_CALLER, const int64_t *vector)
+ABTOMP_API void __kmpc_doacross_post(KMP_CALLER, const int64_t *vector)
 {
     struct abtomp_member *me = abtomp_self();
     uint64_t numbers[2];
@@ -81,7 +81,7 @@ void __kmpc_doacross_post(KMP_CALLER, const int64_t *vector)
     abtomp_doacross_post(me, numbers);
 }
 
-void __kmpc_doacross_wait(KMP_CALLER, const int64_t *vector)
+ABTOMP_API void __kmpc_doacross_wait(KMP_CALLER, const int64_t *vector)
 {
     struct abtomp_member *me = abtomp_self();
     uint64_t numbers[2];
@@ -92,7 +92,7 @@ void __kmpc_doacross_wait(KMP_CALLER, const int64_t *vector)
         abtomp_tool_vector(me, ompt_dependence_type_sink, me->crossing->num, vector);
 }
 
-void __kmpc_doacross_fini(KMP_CALLER)
+ABTOMP_API void __kmpc_doacross_fini(KMP_CALLER)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_crossing *crossing = me->crossing;

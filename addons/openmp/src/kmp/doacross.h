@@ -9,6 +9,11 @@
 #include "loop/share.h"
 #include "kmp/kmp.h"
 
+/* One of the loops whose iterations wait for others. */
+struct kmp_dimension {
+    int64_t lower, upper, step;
+};
+
 struct abtomp_crossing {
     const struct kmp_dimension *dimensions; /* of the program, as long as the loop lasts */
     uint32_t num, num_outer;                /* of all loops, and of those whose iterations members divide */

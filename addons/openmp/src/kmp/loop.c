@@ -3,6 +3,13 @@
 #include "kmp/doacross.h"
 #include "ompt/tool.h"
 
+/* Loops of each type: its name in functions, itself, and the one of its steps. */
+#define KMP_LOOP_TYPES(X)                                                                                              \
+    X(4, int32_t, int32_t)                                                                                             \
+    X(4u, uint32_t, int32_t)                                                                                           \
+    X(8, int64_t, int64_t)                                                                                             \
+    X(8u, uint64_t, int64_t)
+
 /* Kinds: unordered ones, and from ORDERED on the same for ordered loops. The upper bits say whether it is monotonic. */
 enum {
     CHUNKED = 33,
@@ -154,8 +161,8 @@ static __attribute__((noinline)) void tell_static(const ident_t *at, int endpoin
             *is_last = part.is_last;                                                                                   \
         return num;                                                                                                    \
     }                                                                                                                  \
-    void __kmpc_for_static_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type *lower, type *upper,           \
-                                       step_type *stride, step_type step, step_type chunk)                             \
+    ABTOMP_API void __kmpc_for_static_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type *lower,             \
+                                                  type *upper, step_type *stride, step_type step, step_type chunk)     \
     {                                                                                                                  \
         uint64_t num = divide_##name(kind, is_last, lower, upper, stride, step, chunk);                                \
         if (ABTOMP_NOTE(0))                                                                                            \
@@ -225,13 +232,14 @@ static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t
 
 /* Loops that first teams divide, then the members of each. *whole_upper: the end of what the team has. */
 #define DISTRIBUTE_INIT(name, type, step_type)                                                                         \
-    void __kmpc_team_static_init_##name(KMP_CALLER, int32_t *is_last, type *lower, type *upper, step_type *stride,     \
-                                        step_type step, step_type chunk)                                               \
+    ABTOMP_API void __kmpc_team_static_init_##name(KMP_CALLER, int32_t *is_last, type *lower, type *upper,             \
+                                                   step_type *stride, step_type step, step_type chunk)                 \
     {                                                                                                                  \
         (void)divide_##name(DISTRIBUTE_CHUNKED, is_last, lower, upper, stride, step, chunk);                           \
     }                                                                                                                  \
-    void __kmpc_dist_for_static_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type *lower, type *upper,      \
-                                            type *whole_upper, step_type *stride, step_type step, step_type chunk)     \
+    ABTOMP_API void __kmpc_dist_for_static_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type *lower,        \
+                                                       type *upper, type *whole_upper, step_type *stride,              \
+                                                       step_type step, step_type chunk)                                \
     {                                                                                                                  \
         int32_t is_last_team = 0, is_last_member = 0;                                                                  \
         (void)divide_##name(DISTRIBUTE, &is_last_team, lower, upper, stride, step, 0);                                 \
@@ -244,8 +252,8 @@ static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t
         if (is_last)                                                                                                   \
             *is_last = is_last_team && is_last_member;                                                                 \
     }                                                                                                                  \
-    void __kmpc_dist_dispatch_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type lower, type upper,          \
-                                          step_type step, step_type chunk)                                             \
+    ABTOMP_API void __kmpc_dist_dispatch_init_##name(KMP_CALLER, int32_t kind, int32_t *is_last, type lower,           \
+                                                     type upper, step_type step, step_type chunk)                      \
     {                                                                                                                  \
         step_type stride;                                                                                              \
         (void)ABTOMP_NOTE(0);                                                                                          \
@@ -272,15 +280,16 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
 }
 
 #define DISPATCH(name, type, step_type)                                                                                \
-    void __kmpc_dispatch_init_##name(KMP_CALLER, int32_t kind, type lower, type upper, step_type step,                 \
-                                     step_type chunk)                                                                  \
+    ABTOMP_API void __kmpc_dispatch_init_##name(KMP_CALLER, int32_t kind, type lower, type upper, step_type step,      \
+                                                step_type chunk)                                                       \
     {                                                                                                                  \
         (void)ABTOMP_NOTE(0);                                                                                          \
         bool is_empty = step > 0 ? upper < lower : lower < upper;                                                      \
         enter_loop(at, kind, (uint64_t)lower, count_iterations(is_empty, (uint64_t)lower, (uint64_t)upper, step),      \
                    step, chunk);                                                                                       \
     }                                                                                                                  \
-    int32_t __kmpc_dispatch_next_##name(KMP_CALLER, int32_t *is_last, type *lower, type *upper, step_type *step)       \
+    ABTOMP_API int32_t __kmpc_dispatch_next_##name(KMP_CALLER, int32_t *is_last, type *lower, type *upper,             \
+                                                   step_type *step)                                                    \
     {                                                                                                                  \
         struct abtomp_member *me = abtomp_current;                                                                     \
         if (!take_part(me, is_last)) {                                                                                 \
@@ -300,7 +309,7 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
     }
 KMP_LOOP_TYPES(DISPATCH)
 
-void __kmpc_ordered(KMP_CALLER)
+ABTOMP_API void __kmpc_ordered(KMP_CALLER)
 {
     abtomp_ordered_await(ABTOMP_CALLER(0));
 }

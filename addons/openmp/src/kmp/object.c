@@ -6,47 +6,47 @@
 
 /* -- Memory -- */
 
-void *__kmpc_alloc(KMP_GTID, size_t size, uintptr_t allocator)
+ABTOMP_API void *__kmpc_alloc(KMP_GTID, size_t size, uintptr_t allocator)
 {
     return omp_alloc(size, allocator);
 }
 
-void *__kmpc_aligned_alloc(KMP_GTID, size_t alignment, size_t size, uintptr_t allocator)
+ABTOMP_API void *__kmpc_aligned_alloc(KMP_GTID, size_t alignment, size_t size, uintptr_t allocator)
 {
     return omp_aligned_alloc(alignment, size, allocator);
 }
 
-void *__kmpc_calloc(KMP_GTID, size_t num, size_t size, uintptr_t allocator)
+ABTOMP_API void *__kmpc_calloc(KMP_GTID, size_t num, size_t size, uintptr_t allocator)
 {
     return omp_calloc(num, size, allocator);
 }
 
-void *__kmpc_realloc(KMP_GTID, void *memory, size_t size, uintptr_t allocator, uintptr_t former)
+ABTOMP_API void *__kmpc_realloc(KMP_GTID, void *memory, size_t size, uintptr_t allocator, uintptr_t former)
 {
     return omp_realloc(memory, size, allocator, former);
 }
 
-void __kmpc_free(KMP_GTID, void *memory, uintptr_t allocator)
+ABTOMP_API void __kmpc_free(KMP_GTID, void *memory, uintptr_t allocator)
 {
     omp_free(memory, allocator);
 }
 
-uintptr_t __kmpc_init_allocator(KMP_GTID, uintptr_t space, int num, const struct abtomp_trait *traits)
+ABTOMP_API uintptr_t __kmpc_init_allocator(KMP_GTID, uintptr_t space, int num, const struct abtomp_trait *traits)
 {
     return omp_init_allocator(space, num, traits);
 }
 
-void __kmpc_destroy_allocator(KMP_GTID, uintptr_t allocator)
+ABTOMP_API void __kmpc_destroy_allocator(KMP_GTID, uintptr_t allocator)
 {
     omp_destroy_allocator(allocator);
 }
 
-uintptr_t __kmpc_get_default_allocator(KMP_GTID)
+ABTOMP_API uintptr_t __kmpc_get_default_allocator(KMP_GTID)
 {
     return omp_get_default_allocator();
 }
 
-void __kmpc_set_default_allocator(KMP_GTID, uintptr_t allocator)
+ABTOMP_API void __kmpc_set_default_allocator(KMP_GTID, uintptr_t allocator)
 {
     omp_set_default_allocator(allocator);
 }
@@ -54,20 +54,26 @@ void __kmpc_set_default_allocator(KMP_GTID, uintptr_t allocator)
 /* -- Locks -- */
 
 #define LOCK(verb, type, kind)                                                                                         \
-    type __kmpc_##verb##_##kind(KMP_CALLER, void **lock)                                                               \
+    ABTOMP_API type __kmpc_##verb##_##kind(KMP_CALLER, void **lock)                                                    \
     {                                                                                                                  \
         return omp_##verb##_##kind(lock);                                                                              \
     }
-KMP_LOCK_FUNCTIONS(LOCK, lock)
-KMP_LOCK_FUNCTIONS(LOCK, nest_lock)
+#define LOCKS(kind)                                                                                                    \
+    LOCK(init, void, kind)                                                                                             \
+    LOCK(destroy, void, kind)                                                                                          \
+    LOCK(set, void, kind)                                                                                              \
+    LOCK(unset, void, kind)                                                                                            \
+    LOCK(test, int, kind)
+LOCKS(lock)
+LOCKS(nest_lock)
 
-void __kmpc_init_lock_with_hint(KMP_CALLER, void **lock, uintptr_t hint)
+ABTOMP_API void __kmpc_init_lock_with_hint(KMP_CALLER, void **lock, uintptr_t hint)
 {
     (void)hint;
     __kmpc_init_lock(at, gtid, lock);
 }
 
-void __kmpc_init_nest_lock_with_hint(KMP_CALLER, void **lock, uintptr_t hint)
+ABTOMP_API void __kmpc_init_nest_lock_with_hint(KMP_CALLER, void **lock, uintptr_t hint)
 {
     (void)hint;
     __kmpc_init_nest_lock(at, gtid, lock);

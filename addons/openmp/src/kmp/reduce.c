@@ -9,6 +9,25 @@
 #include <string.h>
 #include "kmp/kmp.h"
 
+/* A variable that tasks reduce, and the same as older compilers describe it. Functions may be NULL. */
+struct kmp_reduction {
+    void *shared, *original;
+    size_t size;
+    void (*init)(void *copy, void *original);
+    void (*fini)(void *copy);
+    void (*combine)(void *to, void *copy);
+    uint32_t flags;
+};
+
+struct kmp_old_reduction {
+    void *shared;
+    size_t size;
+    void (*init)(void *copy, void *unused);
+    void (*fini)(void *copy);
+    void (*combine)(void *to, void *copy);
+    uint32_t flags;
+};
+
 struct abtomp_lazy {
     int32_t num;
     int members;
@@ -16,7 +35,7 @@ struct abtomp_lazy {
     void *_Atomic copies[]; /* of each member, one after another; NULL: it has none. Set by the member */
 };
 
-void *__kmpc_taskred_init(KMP_GTID, int32_t num, void *data)
+ABTOMP_API void *__kmpc_taskred_init(KMP_GTID, int32_t num, void *data)
 {
     struct abtomp_member *me = abtomp_self();
     int members = me->team->num;
@@ -33,7 +52,7 @@ void *__kmpc_taskred_init(KMP_GTID, int32_t num, void *data)
 }
 
 /* The same as older compilers describe it. */
-void *__kmpc_task_reduction_init(KMP_GTID, int32_t num, void *data)
+ABTOMP_API void *__kmpc_task_reduction_init(KMP_GTID, int32_t num, void *data)
 {
     const struct kmp_old_reduction *old = data;
     struct kmp_reduction *of = abtomp_must_have(calloc((size_t)num + 1, sizeof(*of)));
@@ -87,7 +106,7 @@ static void *get_copy(struct abtomp_lazy *lazy, int member, int32_t which)
     return copy;
 }
 
-void *__kmpc_task_reduction_get_th_data(KMP_GTID, void *outermost, void *address)
+ABTOMP_API void *__kmpc_task_reduction_get_th_data(KMP_GTID, void *outermost, void *address)
 {
     (void)outermost;
     const struct abtomp_member *me = abtomp_self();
@@ -115,12 +134,12 @@ static void put_together(struct abtomp_lazy *lazy)
     free(lazy);
 }
 
-void __kmpc_taskgroup(KMP_CALLER)
+ABTOMP_API void __kmpc_taskgroup(KMP_CALLER)
 {
     abtomp_group_begin(ABTOMP_CALLER(0), NULL);
 }
 
-void __kmpc_end_taskgroup(KMP_CALLER)
+ABTOMP_API void __kmpc_end_taskgroup(KMP_CALLER)
 {
     struct abtomp_member *me = ABTOMP_CALLER(0);
     struct abtomp_lazy *lazy = me->group ? me->group->lazy : NULL;
@@ -130,21 +149,21 @@ void __kmpc_end_taskgroup(KMP_CALLER)
 }
 
 /* Of a region or a loop: what the tasks of a member add goes to the member's own variable, with which it goes on. */
-void *__kmpc_taskred_modifier_init(KMP_CALLER, int32_t is_loop, int32_t num, void *data)
+ABTOMP_API void *__kmpc_taskred_modifier_init(KMP_CALLER, int32_t is_loop, int32_t num, void *data)
 {
     (void)is_loop;
     __kmpc_taskgroup(at, gtid);
     return __kmpc_taskred_init(gtid, num, data);
 }
 
-void *__kmpc_task_reduction_modifier_init(KMP_CALLER, int32_t is_loop, int32_t num, void *data)
+ABTOMP_API void *__kmpc_task_reduction_modifier_init(KMP_CALLER, int32_t is_loop, int32_t num, void *data)
 {
     (void)is_loop;
     __kmpc_taskgroup(at, gtid);
     return __kmpc_task_reduction_init(gtid, num, data);
 }
 
-void __kmpc_task_reduction_modifier_fini(KMP_CALLER, int32_t is_loop)
+ABTOMP_API void __kmpc_task_reduction_modifier_fini(KMP_CALLER, int32_t is_loop)
 {
     (void)is_loop;
     __kmpc_end_taskgroup(at, gtid);

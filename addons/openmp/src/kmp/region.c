@@ -10,17 +10,20 @@
 
 /* -- Regions -- */
 
+/* The function of a region: two pointers to numbers of the thread, then one for each variable. */
+typedef void (*kmp_microtask)(void);
+
 /* What the next region of this thread is to have. The program calls between nothing that could change the thread. */
 static _Thread_local struct {
     unsigned num, bind, teams, limit;
 } asked;
 
-void __kmpc_push_num_threads(KMP_CALLER, int32_t num)
+ABTOMP_API void __kmpc_push_num_threads(KMP_CALLER, int32_t num)
 {
     asked.num = num > 0 ? (unsigned)num : 0;
 }
 
-void __kmpc_push_proc_bind(KMP_CALLER, int32_t bind)
+ABTOMP_API void __kmpc_push_proc_bind(KMP_CALLER, int32_t bind)
 {
     asked.bind = bind > 0 ? (unsigned)bind : 0;
 }
@@ -124,7 +127,7 @@ static inline void run_region(struct kmp_call *call)
     (void)abtomp_parallel(runner(), call, (void (*)(void *))call->fn, members, bind, NULL);
 }
 
-void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, ...)
+ABTOMP_API void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     struct kmp_call *call = call_of(abtomp_self(), num, fn);
@@ -136,7 +139,7 @@ void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, ...)
 }
 
 /* The region has a condition, and one pointer for all its variables at most. */
-void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
+ABTOMP_API void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32_t condition, void *arg)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     struct kmp_call *call = call_of(abtomp_self(), num, fn);
@@ -146,7 +149,7 @@ void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32_t conditio
     run_region(call);
 }
 
-void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
+ABTOMP_API void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     struct abtomp_member *me = abtomp_self();
@@ -163,32 +166,32 @@ void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
     me->call = call;
 }
 
-void __kmpc_push_num_teams(KMP_CALLER, int32_t num, int32_t limit)
+ABTOMP_API void __kmpc_push_num_teams(KMP_CALLER, int32_t num, int32_t limit)
 {
     asked.teams = num > 0 ? (unsigned)num : 0;
     asked.limit = limit > 0 ? (unsigned)limit : 0;
 }
 
-void __kmpc_push_num_teams_51(KMP_CALLER, int32_t least, int32_t most, int32_t limit)
+ABTOMP_API void __kmpc_push_num_teams_51(KMP_CALLER, int32_t least, int32_t most, int32_t limit)
 {
     __kmpc_push_num_teams(at, gtid, most > 0 ? most : least, limit);
 }
 
-void __kmpc_set_thread_limit(KMP_CALLER, int32_t limit)
+ABTOMP_API void __kmpc_set_thread_limit(KMP_CALLER, int32_t limit)
 {
     if (limit > 0)
         abtomp_change_icvs(abtomp_self())->thread_limit = limit;
 }
 
 /* A region whose condition does not hold: the caller itself runs its function. */
-void __kmpc_serialized_parallel(KMP_CALLER)
+ABTOMP_API void __kmpc_serialized_parallel(KMP_CALLER)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     asked.num = asked.bind = 0;
     abtomp_parallel_start(NULL, NULL, 1);
 }
 
-void __kmpc_end_serialized_parallel(KMP_CALLER)
+ABTOMP_API void __kmpc_end_serialized_parallel(KMP_CALLER)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     abtomp_parallel_end();
@@ -196,32 +199,32 @@ void __kmpc_end_serialized_parallel(KMP_CALLER)
 
 /* -- Numbers -- */
 
-int32_t __kmpc_bound_thread_num(KMP_AT)
+ABTOMP_API int32_t __kmpc_bound_thread_num(KMP_AT)
 {
     return abtomp_self()->num;
 }
 
-int32_t __kmpc_global_thread_num(KMP_AT)
+ABTOMP_API int32_t __kmpc_global_thread_num(KMP_AT)
 {
     return __kmpc_bound_thread_num(at);
 }
 
-int32_t __kmpc_bound_num_threads(KMP_AT)
+ABTOMP_API int32_t __kmpc_bound_num_threads(KMP_AT)
 {
     return abtomp_self()->team->num;
 }
 
-int32_t __kmpc_global_num_threads(KMP_AT)
+ABTOMP_API int32_t __kmpc_global_num_threads(KMP_AT)
 {
     return __kmpc_bound_num_threads(at);
 }
 
-int32_t __kmpc_in_parallel(KMP_AT)
+ABTOMP_API int32_t __kmpc_in_parallel(KMP_AT)
 {
     return abtomp_self()->team->active_level > 0;
 }
 
-int32_t __kmpc_ok_to_fork(KMP_AT)
+ABTOMP_API int32_t __kmpc_ok_to_fork(KMP_AT)
 {
     return 1;
 }
@@ -234,12 +237,12 @@ static inline __attribute__((always_inline)) int32_t begin_masked(int32_t filter
     return me->num == filter;
 }
 
-int32_t __kmpc_masked(KMP_CALLER, int32_t filter)
+ABTOMP_API int32_t __kmpc_masked(KMP_CALLER, int32_t filter)
 {
     return begin_masked(filter);
 }
 
-int32_t __kmpc_master(KMP_CALLER)
+ABTOMP_API int32_t __kmpc_master(KMP_CALLER)
 {
     return begin_masked(0);
 }
@@ -262,14 +265,20 @@ static struct abtomp_member *leave_loop(void)
     return me;
 }
 
-void __kmpc_barrier(KMP_CALLER)
+ABTOMP_API void __kmpc_barrier(KMP_CALLER)
 {
     (void)ABTOMP_NOTE(barrier_kind(at));
     abtomp_barrier(leave_loop());
 }
 
+ABTOMP_API int32_t __kmpc_barrier_master_nowait(KMP_CALLER)
+{
+    __kmpc_barrier(at, gtid);
+    return __kmpc_master(at, gtid);
+}
+
 /* The master goes on alone, until it ends the barrier for the others. */
-int32_t __kmpc_barrier_master(KMP_CALLER)
+ABTOMP_API int32_t __kmpc_barrier_master(KMP_CALLER)
 {
     (void)ABTOMP_NOTE(0);
     int32_t is_master = __kmpc_barrier_master_nowait(at, gtid);
@@ -278,18 +287,12 @@ int32_t __kmpc_barrier_master(KMP_CALLER)
     return is_master;
 }
 
-void __kmpc_end_barrier_master(KMP_CALLER)
+ABTOMP_API void __kmpc_end_barrier_master(KMP_CALLER)
 {
     __kmpc_barrier(at, gtid);
 }
 
-int32_t __kmpc_barrier_master_nowait(KMP_CALLER)
-{
-    __kmpc_barrier(at, gtid);
-    return __kmpc_master(at, gtid);
-}
-
-int32_t __kmpc_cancel_barrier(KMP_CALLER)
+ABTOMP_API int32_t __kmpc_cancel_barrier(KMP_CALLER)
 {
     (void)ABTOMP_NOTE(barrier_kind(at));
     return abtomp_barrier_cancel(leave_loop());
@@ -301,35 +304,35 @@ static enum abtomp_cancellable cancel_kind(int32_t kind)
     return kind == 1 ? ABTOMP_CANCEL_REGION : kind == 4 ? ABTOMP_CANCEL_GROUP : ABTOMP_CANCEL_SHARE;
 }
 
-int32_t __kmpc_cancel(KMP_CALLER, int32_t kind)
+ABTOMP_API int32_t __kmpc_cancel(KMP_CALLER, int32_t kind)
 {
     return abtomp_cancel(ABTOMP_CALLER(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections), cancel_kind(kind));
 }
 
-int kmp_get_cancellation_status(int kind)
+ABTOMP_API int kmp_get_cancellation_status(int kind)
 {
     return abtomp_is_cancelled(abtomp_self(), cancel_kind(kind));
 }
 
-int32_t __kmpc_cancellationpoint(KMP_CALLER, int32_t kind)
+ABTOMP_API int32_t __kmpc_cancellationpoint(KMP_CALLER, int32_t kind)
 {
     return abtomp_is_cancelled(ABTOMP_CALLER(kind == 2 ? ompt_cancel_loop : ompt_cancel_sections), cancel_kind(kind));
 }
 
 /* -- Critical and reductions: of the 32 bytes of a name the first four are the mutex -- */
 
-void __kmpc_critical(KMP_CALLER, void *name)
+ABTOMP_API void __kmpc_critical(KMP_CALLER, void *name)
 {
     ABTOMP_LOCK(name, ompt_mutex_critical);
 }
 
-void __kmpc_critical_with_hint(KMP_CALLER, void *name, uint32_t hint)
+ABTOMP_API void __kmpc_critical_with_hint(KMP_CALLER, void *name, uint32_t hint)
 {
     (void)hint;
     __kmpc_critical(at, gtid, name);
 }
 
-void __kmpc_end_critical(KMP_CALLER, void *name)
+ABTOMP_API void __kmpc_end_critical(KMP_CALLER, void *name)
 {
     ABTOMP_UNLOCK(name, ompt_mutex_critical);
 }
@@ -337,8 +340,8 @@ void __kmpc_end_critical(KMP_CALLER, void *name)
 /* Each member adds its own part: that is what the answer 1 says. Functions without a name have one for all. */
 static _Atomic(uint32_t) unnamed;
 
-int32_t __kmpc_reduce_nowait(KMP_CALLER, int32_t num, size_t size, void *data, void (*reduce)(void *, void *),
-                             void *name)
+ABTOMP_API int32_t __kmpc_reduce_nowait(KMP_CALLER, int32_t num, size_t size, void *data,
+                                        void (*reduce)(void *, void *), void *name)
 {
     (void)num;
     (void)size;
@@ -350,19 +353,20 @@ int32_t __kmpc_reduce_nowait(KMP_CALLER, int32_t num, size_t size, void *data, v
     return 1;
 }
 
-void __kmpc_end_reduce_nowait(KMP_CALLER, void *name)
+ABTOMP_API void __kmpc_end_reduce_nowait(KMP_CALLER, void *name)
 {
     if (ABTOMP_NOTED(0))
         abtomp_tool_scope(abtomp_self(), ompt_sync_region_reduction, ompt_scope_end);
     abtomp_mutex_unlock(name ? name : &unnamed);
 }
 
-int32_t __kmpc_reduce(KMP_CALLER, int32_t num, size_t size, void *data, void (*reduce)(void *, void *), void *name)
+ABTOMP_API int32_t __kmpc_reduce(KMP_CALLER, int32_t num, size_t size, void *data, void (*reduce)(void *, void *),
+                                 void *name)
 {
     return __kmpc_reduce_nowait(at, gtid, num, size, data, reduce, name);
 }
 
-void __kmpc_end_reduce(KMP_CALLER, void *name)
+ABTOMP_API void __kmpc_end_reduce(KMP_CALLER, void *name)
 {
     __kmpc_end_reduce_nowait(at, gtid, name);
     __kmpc_barrier(at, gtid);
@@ -370,13 +374,13 @@ void __kmpc_end_reduce(KMP_CALLER, void *name)
 
 /* -- Single -- */
 
-int32_t __kmpc_single(KMP_CALLER)
+ABTOMP_API int32_t __kmpc_single(KMP_CALLER)
 {
     return abtomp_single(ABTOMP_CALLER(0));
 }
 
 /* The member that ran the construct hands out where its values are. It keeps them until all have copied them. */
-void __kmpc_copyprivate(KMP_CALLER, size_t size, void *data, void (*copy)(void *, void *), int32_t is_single)
+ABTOMP_API void __kmpc_copyprivate(KMP_CALLER, size_t size, void *data, void (*copy)(void *, void *), int32_t is_single)
 {
     (void)size;
     struct abtomp_member *me = ABTOMP_CALLER(0);
@@ -389,7 +393,7 @@ void __kmpc_copyprivate(KMP_CALLER, size_t size, void *data, void (*copy)(void *
 }
 
 /* The same, but for the copying itself, and the barrier after it. */
-void *__kmpc_copyprivate_light(KMP_CALLER, void *data)
+ABTOMP_API void *__kmpc_copyprivate_light(KMP_CALLER, void *data)
 {
     struct abtomp_member *me = ABTOMP_CALLER(0);
     if (data)
@@ -400,14 +404,14 @@ void *__kmpc_copyprivate_light(KMP_CALLER, void *data)
 
 /* -- Memory, and messages -- */
 
-void __kmpc_error(KMP_AT, int severity, const char *message)
+ABTOMP_API void __kmpc_error(KMP_AT, int severity, const char *message)
 {
     if (ABTOMP_NOTED(0))
         abtomp_tool_error(severity == 2, message, SIZE_MAX);
     abtomp_error(severity == 2, message, SIZE_MAX);
 }
 
-void __kmpc_flush(KMP_AT)
+ABTOMP_API void __kmpc_flush(KMP_AT)
 {
     atomic_thread_fence(memory_order_seq_cst); /* seq_cst: pairs with this atomic_thread_fence, of others */
     if (ABTOMP_NOTED(0))
@@ -421,23 +425,23 @@ KMP_TOLD(end_masked, abtomp_tool_masked(abtomp_self(), ompt_scope_end))
 KMP_TOLD(end_single, abtomp_tool_single_end(abtomp_self()))
 KMP_NOTHING(pop_num_threads)
 
-void __kmpc_begin(KMP_AT, int32_t flags)
+ABTOMP_API void __kmpc_begin(KMP_AT, int32_t flags)
 {
     (void)flags;
 }
 
-void __kmpc_end(KMP_AT)
+ABTOMP_API void __kmpc_end(KMP_AT)
 {
 }
 
-void __kmpc_scope(KMP_CALLER, void *unused)
+ABTOMP_API void __kmpc_scope(KMP_CALLER, void *unused)
 {
     (void)unused;
     if (ABTOMP_NOTED(0))
         abtomp_tool_work(abtomp_self(), ompt_work_scope, ompt_scope_begin, 0);
 }
 
-void __kmpc_end_scope(KMP_CALLER, void *unused)
+ABTOMP_API void __kmpc_end_scope(KMP_CALLER, void *unused)
 {
     (void)unused;
     if (ABTOMP_NOTED(0))

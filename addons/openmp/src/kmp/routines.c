@@ -15,28 +15,28 @@
 
 /* -- Memory -- */
 
-void *kmp_malloc(size_t size)
+ABTOMP_API void *kmp_malloc(size_t size)
 {
     return malloc(size);
 }
 
-void *kmp_aligned_malloc(size_t size, size_t alignment)
+ABTOMP_API void *kmp_aligned_malloc(size_t size, size_t alignment)
 {
     void *memory = NULL;
     return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) == 0 ? memory : NULL;
 }
 
-void *kmp_calloc(size_t num, size_t size)
+ABTOMP_API void *kmp_calloc(size_t num, size_t size)
 {
     return calloc(num, size);
 }
 
-void *kmp_realloc(void *memory, size_t size)
+ABTOMP_API void *kmp_realloc(void *memory, size_t size)
 {
     return realloc(memory, size);
 }
 
-void kmp_free(void *memory)
+ABTOMP_API void kmp_free(void *memory)
 {
     free(memory);
 }
@@ -49,28 +49,28 @@ static void *new_mask(void)
     return mask;
 }
 
-void kmp_create_affinity_mask(void **mask)
+ABTOMP_API void kmp_create_affinity_mask(void **mask)
 {
     *mask = new_mask();
 }
 
-void kmp_destroy_affinity_mask(void **mask)
+ABTOMP_API void kmp_destroy_affinity_mask(void **mask)
 {
     free(*mask);
     *mask = NULL;
 }
 
-int kmp_set_affinity(void **mask)
+ABTOMP_API int kmp_set_affinity(void **mask)
 {
     return pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), *mask);
 }
 
-int kmp_get_affinity(void **mask)
+ABTOMP_API int kmp_get_affinity(void **mask)
 {
     return pthread_getaffinity_np(pthread_self(), sizeof(cpu_set_t), *mask);
 }
 
-int kmp_get_affinity_max_proc(void)
+ABTOMP_API int kmp_get_affinity_max_proc(void)
 {
     return CPU_SETSIZE;
 }
@@ -80,7 +80,7 @@ static bool is_processor(int number)
     return number >= 0 && number < CPU_SETSIZE;
 }
 
-int kmp_set_affinity_mask_proc(int number, void **mask)
+ABTOMP_API int kmp_set_affinity_mask_proc(int number, void **mask)
 {
     if (!is_processor(number))
         return -1;
@@ -88,7 +88,7 @@ int kmp_set_affinity_mask_proc(int number, void **mask)
     return 0;
 }
 
-int kmp_unset_affinity_mask_proc(int number, void **mask)
+ABTOMP_API int kmp_unset_affinity_mask_proc(int number, void **mask)
 {
     if (!is_processor(number))
         return -1;
@@ -96,7 +96,7 @@ int kmp_unset_affinity_mask_proc(int number, void **mask)
     return 0;
 }
 
-int kmp_get_affinity_mask_proc(int number, void **mask)
+ABTOMP_API int kmp_get_affinity_mask_proc(int number, void **mask)
 {
     return is_processor(number) ? CPU_ISSET((size_t)number, (cpu_set_t *)*mask) != 0 : -1;
 }
@@ -107,12 +107,12 @@ static _Atomic(int) block_time = -1;                 /* milliseconds; negative: 
 static _Atomic(size_t) stack_size = 4 * 1024 * 1024; /* likewise */
 
 /* relaxed, all: they are only told */
-void kmp_set_blocktime(int milliseconds)
+ABTOMP_API void kmp_set_blocktime(int milliseconds)
 {
     atomic_store_explicit(&block_time, milliseconds, memory_order_relaxed);
 }
 
-int kmp_get_blocktime(void)
+ABTOMP_API int kmp_get_blocktime(void)
 {
     int set = atomic_load_explicit(&block_time, memory_order_relaxed);
     if (set >= 0)
@@ -123,22 +123,22 @@ int kmp_get_blocktime(void)
     return abtomp_env.wait_policy == 0 ? 200 : 0; /* LLVM's default; passive */
 }
 
-void kmp_set_stacksize_s(size_t size)
+ABTOMP_API void kmp_set_stacksize_s(size_t size)
 {
     atomic_store_explicit(&stack_size, size, memory_order_relaxed);
 }
 
-size_t kmp_get_stacksize_s(void)
+ABTOMP_API size_t kmp_get_stacksize_s(void)
 {
     return atomic_load_explicit(&stack_size, memory_order_relaxed);
 }
 
-void kmp_set_stacksize(int size)
+ABTOMP_API void kmp_set_stacksize(int size)
 {
     kmp_set_stacksize_s((size_t)size);
 }
 
-int kmp_get_stacksize(void)
+ABTOMP_API int kmp_get_stacksize(void)
 {
     return (int)kmp_get_stacksize_s();
 }
@@ -146,73 +146,72 @@ int kmp_get_stacksize(void)
 /* How waits are made: 1 serial, 2 turnaround, 3 throughput. */
 static _Atomic(int) library_kind = 3;
 
-void kmp_set_library(int kind)
+ABTOMP_API void kmp_set_library(int kind)
 {
     atomic_store_explicit(&library_kind, kind, memory_order_relaxed);
     if (kind == 1)
         omp_set_num_threads(1);
 }
 
-int kmp_get_library(void)
+ABTOMP_API int kmp_get_library(void)
 {
     return atomic_load_explicit(&library_kind, memory_order_relaxed);
 }
 
-void kmp_set_library_serial(void)
+ABTOMP_API void kmp_set_library_serial(void)
 {
     kmp_set_library(1);
 }
 
-void kmp_set_library_turnaround(void)
+ABTOMP_API void kmp_set_library_turnaround(void)
 {
     kmp_set_library(2);
 }
 
-void kmp_set_library_throughput(void)
+ABTOMP_API void kmp_set_library_throughput(void)
 {
     kmp_set_library(3);
 }
 
-void kmp_set_warnings_on(void)
+ABTOMP_API void kmp_set_warnings_on(void)
 {
 }
 
-void kmp_set_warnings_off(void)
+ABTOMP_API void kmp_set_warnings_off(void)
 {
 }
 
-void kmp_set_defaults(const char *text)
+ABTOMP_API void kmp_set_defaults(const char *text)
 {
     (void)text;
 }
 
-void kmp_set_disp_num_buffers(int num)
+ABTOMP_API void kmp_set_disp_num_buffers(int num)
 {
     (void)num;
 }
 
-int kmp_get_num_known_threads(void)
+ABTOMP_API int kmp_get_num_known_threads(void)
 {
     return omp_get_max_threads();
 }
 
 /* -- Tools, and objects of other run-time systems: there are none of these -- */
 
-int omp_control_tool(int command, int modifier, void *arg)
+ABTOMP_API int omp_control_tool(int command, int modifier, void *arg)
 {
     (void)ABTOMP_NOTE(0);
     return abtomp_tool_control(command, modifier, arg);
 }
 
-int omp_get_num_interop_properties(const void *interop)
+ABTOMP_API int omp_get_num_interop_properties(const void *interop)
 {
     (void)interop;
     return 0;
 }
 
 #define INTEROP(type, name, parameters, ...)                                                                           \
-    ABTOMP_API type name parameters;                                                                                   \
-    type name parameters                                                                                               \
+    ABTOMP_API type name parameters                                                                                    \
     {                                                                                                                  \
         (void)interop, (void)property;                                                                                 \
         __VA_ARGS__                                                                                                    \
@@ -230,31 +229,26 @@ INTEROP(const char *, omp_get_interop_type_desc, (const void *interop, int prope
 INTEROP(const char *, omp_get_interop_rc_desc, (const void *interop, int property))
 
 /* 0: disabled, 1: default, 2: mandatory */
-int __kmpc_get_target_offload(void)
+ABTOMP_API int __kmpc_get_target_offload(void)
 {
     return (abtomp_env.target_offload + 1) % 3;
 }
 
 /* -- For Fortran: what takes no parameters or addresses of what it is about is the same -- */
 
-#define SAME(type, name, parameters)                                                                                   \
-    ABTOMP_API type name##_ parameters;                                                                                \
-    type name##_ parameters __attribute__((alias(#name)))
+#define SAME(type, name, parameters) ABTOMP_API type name##_ parameters __attribute__((alias(#name)))
 #define BY_ADDRESS(type, name, of)                                                                                     \
-    ABTOMP_API type name##_(const of *value);                                                                          \
-    type name##_(const of *value)                                                                                      \
+    ABTOMP_API type name##_(const of *value)                                                                           \
     {                                                                                                                  \
         return name(*value);                                                                                           \
     }
 #define BY_TWO(type, name, one, other)                                                                                 \
-    ABTOMP_API type name##_(const one *, const other *);                                                               \
-    type name##_(const one *first, const other *second)                                                                \
+    ABTOMP_API type name##_(const one *first, const other *second)                                                     \
     {                                                                                                                  \
         return name(*first, *second);                                                                                  \
     }
 #define OF_MASK(name)                                                                                                  \
-    ABTOMP_API int name##_(const int *number, void **mask);                                                            \
-    int name##_(const int *number, void **mask)                                                                        \
+    ABTOMP_API int name##_(const int *number, void **mask)                                                             \
     {                                                                                                                  \
         return name(*number, mask);                                                                                    \
     }
@@ -287,40 +281,33 @@ BY_ADDRESS(int, kmp_get_cancellation_status, int)
 BY_TWO(void *, kmp_aligned_malloc, size_t, size_t)
 BY_TWO(void *, kmp_calloc, size_t, size_t)
 
-ABTOMP_API void kmp_free_(void **memory);
-ABTOMP_API void *kmp_realloc_(void **memory, const size_t *size);
-ABTOMP_API void kmp_set_defaults_(const char *text, int length);
-ABTOMP_API void omp_init_lock_with_hint_(void *lock, const int *hint);
-ABTOMP_API void omp_init_nest_lock_with_hint_(void *lock, const int *hint);
-ABTOMP_API int omp_control_tool_(const int *command, const int *modifier, void *arg);
-
-void kmp_free_(void **memory)
+ABTOMP_API void kmp_free_(void **memory)
 {
     free(*memory);
 }
 
-void *kmp_realloc_(void **memory, const size_t *size)
+ABTOMP_API void *kmp_realloc_(void **memory, const size_t *size)
 {
     return realloc(*memory, *size);
 }
 
-void kmp_set_defaults_(const char *text, int length)
+ABTOMP_API void kmp_set_defaults_(const char *text, int length)
 {
     (void)text;
     (void)length;
 }
 
-void omp_init_lock_with_hint_(void *lock, const int *hint)
+ABTOMP_API void omp_init_lock_with_hint_(void *lock, const int *hint)
 {
     omp_init_lock_with_hint(lock, *hint);
 }
 
-void omp_init_nest_lock_with_hint_(void *lock, const int *hint)
+ABTOMP_API void omp_init_nest_lock_with_hint_(void *lock, const int *hint)
 {
     omp_init_nest_lock_with_hint(lock, *hint);
 }
 
-int omp_control_tool_(const int *command, const int *modifier, void *arg)
+ABTOMP_API int omp_control_tool_(const int *command, const int *modifier, void *arg)
 {
     (void)ABTOMP_NOTE(0);
     return abtomp_tool_control(*command, *modifier, arg);
@@ -329,8 +316,7 @@ int omp_control_tool_(const int *command, const int *modifier, void *arg)
 /* -- Other names of the same, in LLVM's and Intel's headers for C -- */
 
 #define C_NAME(type, name, parameters, ...)                                                                            \
-    ABTOMP_API type ompc_##name parameters;                                                                            \
-    type ompc_##name parameters                                                                                        \
+    ABTOMP_API type ompc_##name parameters                                                                             \
     {                                                                                                                  \
         return omp_##name(__VA_ARGS__);                                                                                \
     }
@@ -347,9 +333,7 @@ C_NAME(void, set_nested, (int value), value)
 C_NAME(void, set_num_threads, (int num), num)
 C_NAME(void, set_schedule, (unsigned kind, int chunk), kind, chunk)
 
-#define ALSO(type, of, parameters)                                                                                     \
-    ABTOMP_API type kmpc_##of parameters;                                                                              \
-    type kmpc_##of parameters __attribute__((alias("kmp_" #of)))
+#define ALSO(type, of, parameters) ABTOMP_API type kmpc_##of parameters __attribute__((alias("kmp_" #of)))
 
 ALSO(void *, aligned_malloc, (size_t, size_t));
 ALSO(void *, calloc, (size_t, size_t));

@@ -8,6 +8,28 @@
 #include "api/routines.h"
 #include "kmp/kmp.h"
 
+struct kmp_task;
+typedef int32_t (*kmp_routine)(int32_t gtid, struct kmp_task *task);
+
+/* What the program knows of a task. Its own data are behind it. */
+struct kmp_task {
+    void *shareds;
+    kmp_routine routine;
+    int32_t part; /* of an untied task: of the program */
+    union {
+        int32_t priority;
+        kmp_routine destructors;
+    } data1, data2;
+};
+
+enum { KMP_DEPEND_IN = 1, KMP_DEPEND_OUT = 2, KMP_DEPEND_INOUTSET = 8, KMP_DEPEND_ALL = 0x80 };
+
+struct kmp_depend {
+    uintptr_t address;
+    size_t size;
+    uint8_t flags; /* KMP_DEPEND_* */
+};
+
 /* Bits of a task's flags. */
 enum { IS_TIED = 1, IS_FINAL = 1 << 1, HAS_DESTRUCTORS = 1 << 3, IS_PROXY = 1 << 4, HAS_PRIORITY = 1 << 5 };
 
@@ -105,7 +127,8 @@ static __attribute__((noinline)) struct kmp_task *make_special(int32_t flags, si
 }
 
 /* Most tasks are plain, and fit into a block that the member has: then nothing is called. */
-struct kmp_task *__kmpc_omp_task_alloc(KMP_CALLER, int32_t flags, size_t size, size_t shared_size, kmp_routine routine)
+ABTOMP_API struct kmp_task *__kmpc_omp_task_alloc(KMP_CALLER, int32_t flags, size_t size, size_t shared_size,
+                                                  kmp_routine routine)
 {
     size = (size + 15) & ~(size_t)15; /* behind that are shared variables */
     struct abtomp_member *me = abtomp_current;
@@ -121,19 +144,38 @@ struct kmp_task *__kmpc_omp_task_alloc(KMP_CALLER, int32_t flags, size_t size, s
     return &made->program;
 }
 
-struct kmp_task *__kmpc_omp_target_task_alloc(KMP_CALLER, int32_t flags, size_t size, size_t shared_size,
-                                              kmp_routine routine, int64_t device)
+ABTOMP_API struct kmp_task *__kmpc_omp_target_task_alloc(KMP_CALLER, int32_t flags, size_t size, size_t shared_size,
+                                                         kmp_routine routine, int64_t device)
 {
     (void)device;
     return __kmpc_omp_task_alloc(at, gtid, flags, size, shared_size, routine);
 }
 
-int32_t __kmpc_omp_reg_task_with_affinity(KMP_CALLER, struct kmp_task *task, int32_t num, void *list)
+ABTOMP_API int32_t __kmpc_omp_reg_task_with_affinity(KMP_CALLER, struct kmp_task *task, int32_t num, void *list)
 {
     (void)task;
     (void)num;
     (void)list;
     return 0;
+}
+
+/* -- What is to become of a task -- */
+
+ABTOMP_API int32_t __kmpc_omp_task(KMP_CALLER, struct kmp_task *task)
+{
+    struct abtomp_member *me = ABTOMP_CALLER(0);
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    struct made *made = made_of(task);
+    if (ABTOMP_UNLIKELY(own->task == &made->task))
+        made->is_again = true;
+    else
+        abtomp_task_submit(me, own, &made->task, size_of(made), NULL, priority_of(made));
+    return 0;
+}
+
+ABTOMP_API int32_t __kmpc_omp_task_parts(KMP_CALLER, struct kmp_task *task)
+{
+    return __kmpc_omp_task(at, gtid, task);
 }
 
 /* -- Dependences: as gcc's programs give them, by objects -- */
@@ -164,8 +206,9 @@ static void free_list(const uintptr_t *few, uintptr_t *list)
         free(list);
 }
 
-int32_t __kmpc_omp_task_with_deps(KMP_CALLER, struct kmp_task *task, int32_t num, const struct kmp_depend *list,
-                                  int32_t num_more, const struct kmp_depend *more)
+ABTOMP_API int32_t __kmpc_omp_task_with_deps(KMP_CALLER, struct kmp_task *task, int32_t num,
+                                             const struct kmp_depend *list, int32_t num_more,
+                                             const struct kmp_depend *more)
 {
     (void)ABTOMP_NOTE(0);
     if (num + num_more == 0)
@@ -186,41 +229,22 @@ static void await_dependences(int32_t num, const struct kmp_depend *list, int32_
     free_list(few, words);
 }
 
-void __kmpc_omp_taskwait_deps_51(KMP_CALLER, int32_t num, const struct kmp_depend *list, int32_t num_more,
-                                 const struct kmp_depend *more, int32_t is_nowait)
+ABTOMP_API void __kmpc_omp_taskwait_deps_51(KMP_CALLER, int32_t num, const struct kmp_depend *list, int32_t num_more,
+                                            const struct kmp_depend *more, int32_t is_nowait)
 {
     (void)ABTOMP_NOTE(0);
     await_dependences(num, list, num_more, more, is_nowait);
 }
 
-void __kmpc_omp_wait_deps(KMP_CALLER, int32_t num, const struct kmp_depend *list, int32_t num_more,
-                          const struct kmp_depend *more)
+ABTOMP_API void __kmpc_omp_wait_deps(KMP_CALLER, int32_t num, const struct kmp_depend *list, int32_t num_more,
+                                     const struct kmp_depend *more)
 {
     (void)ABTOMP_NOTE(0);
     await_dependences(num, list, num_more, more, false);
 }
 
-/* -- What is to become of a task -- */
-
-int32_t __kmpc_omp_task(KMP_CALLER, struct kmp_task *task)
-{
-    struct abtomp_member *me = ABTOMP_CALLER(0);
-    struct abtomp_tasks *own = abtomp_tasks_of(me);
-    struct made *made = made_of(task);
-    if (ABTOMP_UNLIKELY(own->task == &made->task))
-        made->is_again = true;
-    else
-        abtomp_task_submit(me, own, &made->task, size_of(made), NULL, priority_of(made));
-    return 0;
-}
-
-int32_t __kmpc_omp_task_parts(KMP_CALLER, struct kmp_task *task)
-{
-    return __kmpc_omp_task(at, gtid, task);
-}
-
 /* The program itself calls the routine of the task between the two. */
-void __kmpc_omp_task_begin_if0(KMP_CALLER, struct kmp_task *task)
+ABTOMP_API void __kmpc_omp_task_begin_if0(KMP_CALLER, struct kmp_task *task)
 {
     struct abtomp_member *me = ABTOMP_CALLER(0);
     struct made *made = made_of(task);
@@ -228,7 +252,7 @@ void __kmpc_omp_task_begin_if0(KMP_CALLER, struct kmp_task *task)
     abtomp_task_enter(me, abtomp_tasks_of(me), &made->task, made->task.data);
 }
 
-void __kmpc_omp_task_complete_if0(KMP_CALLER, struct kmp_task *task)
+ABTOMP_API void __kmpc_omp_task_complete_if0(KMP_CALLER, struct kmp_task *task)
 {
     struct abtomp_member *me = abtomp_self();
     struct made *made = made_of(task);
@@ -243,45 +267,45 @@ void __kmpc_omp_task_complete_if0(KMP_CALLER, struct kmp_task *task)
 
 /* -- Events -- */
 
-void *__kmpc_task_allow_completion_event(KMP_CALLER, struct kmp_task *task)
+ABTOMP_API void *__kmpc_task_allow_completion_event(KMP_CALLER, struct kmp_task *task)
 {
     struct made *made = made_of(task);
     abtomp_task_expect(&made->task);
     return &made->task;
 }
 
-void __kmpc_proxy_task_completed_ooo(struct kmp_task *task)
+ABTOMP_API void __kmpc_proxy_task_completed_ooo(struct kmp_task *task)
 {
     omp_fulfill_event((uintptr_t)&made_of(task)->task);
 }
 
-void __kmpc_proxy_task_completed(KMP_GTID, struct kmp_task *task)
+ABTOMP_API void __kmpc_proxy_task_completed(KMP_GTID, struct kmp_task *task)
 {
     __kmpc_proxy_task_completed_ooo(task);
 }
 
 /* -- Waits, and numbers -- */
 
-int32_t __kmpc_omp_taskwait(KMP_CALLER)
+ABTOMP_API int32_t __kmpc_omp_taskwait(KMP_CALLER)
 {
     (void)ABTOMP_NOTE(0);
     abtomp_taskwait();
     return 0;
 }
 
-int32_t __kmpc_omp_taskyield(KMP_CALLER, int32_t part)
+ABTOMP_API int32_t __kmpc_omp_taskyield(KMP_CALLER, int32_t part)
 {
     (void)part;
     abtomp_taskyield();
     return 0;
 }
 
-uint64_t __kmpc_get_taskid(void)
+ABTOMP_API uint64_t __kmpc_get_taskid(void)
 {
     return (uintptr_t)abtomp_tasks_of(abtomp_self())->task;
 }
 
-uint64_t __kmpc_get_parent_taskid(void)
+ABTOMP_API uint64_t __kmpc_get_parent_taskid(void)
 {
     return (uintptr_t)abtomp_tasks_of(abtomp_self())->task->parent;
 }
@@ -357,15 +381,16 @@ static void run_taskloop(struct kmp_task *task, int32_t may_defer, uint64_t *low
     abtomp_block_free(abtomp_tasks_of(me), &made->task);
 }
 
-void __kmpc_taskloop_5(KMP_CALLER, struct kmp_task *task, int32_t may_defer, uint64_t *lower, uint64_t *upper,
-                       int64_t step, int32_t no_group, int32_t sched, uint64_t asked, int32_t is_strict, void *copy)
+ABTOMP_API void __kmpc_taskloop_5(KMP_CALLER, struct kmp_task *task, int32_t may_defer, uint64_t *lower,
+                                  uint64_t *upper, int64_t step, int32_t no_group, int32_t sched, uint64_t asked,
+                                  int32_t is_strict, void *copy)
 {
     (void)ABTOMP_NOTE(0);
     run_taskloop(task, may_defer, lower, upper, step, no_group, sched, asked, is_strict, copy);
 }
 
-void __kmpc_taskloop(KMP_CALLER, struct kmp_task *task, int32_t may_defer, uint64_t *lower, uint64_t *upper,
-                     int64_t step, int32_t no_group, int32_t sched, uint64_t asked, void *copy)
+ABTOMP_API void __kmpc_taskloop(KMP_CALLER, struct kmp_task *task, int32_t may_defer, uint64_t *lower, uint64_t *upper,
+                                int64_t step, int32_t no_group, int32_t sched, uint64_t asked, void *copy)
 {
     (void)ABTOMP_NOTE(0);
     run_taskloop(task, may_defer, lower, upper, step, no_group, sched, asked, 0, copy);

@@ -10,6 +10,11 @@
 #include <unistd.h>
 #include "kmp/kmp.h"
 
+/* Functions of the program for a variable. They may be NULL. */
+typedef void *(*kmp_constructor)(void *copy);
+typedef void *(*kmp_copier)(void *copy, void *original);
+typedef void (*kmp_destructor)(void *copy);
+
 /* A variable, in the list of all. They stay. */
 struct variable {
     struct variable *next;
@@ -69,8 +74,8 @@ static struct variable *find_variable_locked(const void *data)
     return variable;
 }
 
-void __kmpc_threadprivate_register(KMP_AT, void *data, kmp_constructor construct, kmp_copier copy,
-                                   kmp_destructor destroy)
+ABTOMP_API void __kmpc_threadprivate_register(KMP_AT, void *data, kmp_constructor construct, kmp_copier copy,
+                                              kmp_destructor destroy)
 {
     abtomp_mutex_lock(&lock);
     struct variable *variable = find_variable_locked(data);
@@ -118,7 +123,7 @@ static struct copy *make_copy(void *data, size_t size)
     return copy;
 }
 
-void *__kmpc_threadprivate(KMP_CALLER, void *data, size_t size)
+ABTOMP_API void *__kmpc_threadprivate(KMP_CALLER, void *data, size_t size)
 {
     struct copy **before = &copies;
     while (*before && (*before)->of->data != data)
@@ -132,7 +137,7 @@ void *__kmpc_threadprivate(KMP_CALLER, void *data, size_t size)
     return copy->data;
 }
 
-void *__kmpc_threadprivate_cached(KMP_CALLER, void *data, size_t size, void ***cache)
+ABTOMP_API void *__kmpc_threadprivate_cached(KMP_CALLER, void *data, size_t size, void ***cache)
 {
     (void)cache;
     return __kmpc_threadprivate(at, gtid, data, size);
