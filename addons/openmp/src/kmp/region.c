@@ -78,34 +78,29 @@ static inline void call_function(const struct kmp_call *call)
 
 KMP_RUN(run_call, call_function)
 
-/* A region may be the first call of the library, which has to start before it knows whether there is a tool. */
-static inline void (*runner(void))(void *)
+/* The next call of the member is another one than its last. */
+static __attribute__((noinline)) struct kmp_call *call_change(struct abtomp_member *me, int32_t num, kmp_microtask fn)
 {
-    return ABTOMP_UNLIKELY(abtomp_is_observed()) && (abtomp_self(), abtomp_is_observed()) ? run_viewed : run_call;
-}
-
-static __attribute__((noinline)) void call_make(struct abtomp_member *me, int32_t num)
-{
-    if (num > MOST)
-        abtomp_fail("a region shares more variables than the library has room for: 256");
-    int32_t room = num <= FEW ? FEW : num <= MANY ? MANY : MOST;
-    size_t size = (sizeof(*me->call) + (size_t)room * sizeof(me->call->args[0]) + 63) & ~(size_t)63;
-    free(me->call);
-    me->call = memset(abtomp_must_have(aligned_alloc(64, size)), 0, size);
-    me->call->room = room;
+    struct kmp_call *call = me->call;
+    if (!call || call->room < num) {
+        if (num > MOST)
+            abtomp_fail("a region shares more variables than the library has room for: 256");
+        int32_t room = num <= FEW ? FEW : num <= MANY ? MANY : MOST;
+        size_t size = (sizeof(*call) + (size_t)room * sizeof(call->args[0]) + 63) & ~(size_t)63;
+        free(call);
+        me->call = call = memset(abtomp_must_have(aligned_alloc(64, size)), 0, size);
+        call->room = room;
+    }
+    call->fn = fn;
+    call->num = num;
+    return call;
 }
 
 /* The next call of the member, which has that function and number of arguments. */
 static inline struct kmp_call *call_of(struct abtomp_member *me, int32_t num, kmp_microtask fn)
 {
-    if (ABTOMP_UNLIKELY(!me->call || me->call->room < num))
-        call_make(me, num);
     struct kmp_call *call = me->call;
-    if (ABTOMP_UNLIKELY(call->fn != fn || call->num != num)) {
-        call->fn = fn;
-        call->num = num;
-    }
-    return call;
+    return ABTOMP_LIKELY(call && call->fn == fn && call->num == num) ? call : call_change(me, num, fn);
 }
 
 static inline void set_arg(struct kmp_call *call, int32_t i, void *arg)
@@ -114,27 +109,32 @@ static inline void set_arg(struct kmp_call *call, int32_t i, void *arg)
         call->args[i] = arg;
 }
 
-static inline void set_args(struct kmp_call *call, va_list *args)
-{
-    for (int32_t i = 0; i < call->num; i++)
-        set_arg(call, i, va_arg(*args, void *));
-}
+/* The first three are read by name: they are in registers, whether the region has as many or not. */
+#define SET_ARGS(call, num, a, b, c)                                                                                   \
+    void *first[] = {a, b, c};                                                                                         \
+    for (int32_t i = 0; i < 3 && i < num; i++)                                                                         \
+        set_arg(call, i, first[i]);                                                                                    \
+    if (num > 3) {                                                                                                     \
+        va_list more;                                                                                                  \
+        va_start(more, c);                                                                                             \
+        for (int32_t i = 3; i < num; i++)                                                                              \
+            set_arg(call, i, va_arg(more, void *));                                                                    \
+        va_end(more);                                                                                                  \
+    }
 
 static inline void run_region(struct kmp_call *call)
 {
     unsigned members = asked.num, bind = asked.bind;
     asked.num = asked.bind = 0;
-    (void)abtomp_parallel(runner(), call, (void (*)(void *))call->fn, members, bind, NULL);
+    (void)abtomp_parallel(abtomp_is_observed() ? run_viewed : run_call, call, (void (*)(void *))call->fn, members, bind,
+                          NULL);
 }
 
-ABTOMP_API void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, ...)
+ABTOMP_API void __kmpc_fork_call(KMP_AT, int32_t num, kmp_microtask fn, void *a, void *b, void *c, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     struct kmp_call *call = call_of(abtomp_self(), num, fn);
-    va_list args;
-    va_start(args, fn);
-    set_args(call, &args);
-    va_end(args);
+    SET_ARGS(call, num, a, b, c);
     run_region(call);
 }
 
@@ -149,19 +149,16 @@ ABTOMP_API void __kmpc_fork_call_if(KMP_AT, int32_t num, kmp_microtask fn, int32
     run_region(call);
 }
 
-ABTOMP_API void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, ...)
+ABTOMP_API void __kmpc_fork_teams(KMP_AT, int32_t num, kmp_microtask fn, void *a, void *b, void *c, ...)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_runtime);
     struct abtomp_member *me = abtomp_self();
     struct kmp_call *call = call_of(me, num, fn);
-    va_list args;
-    va_start(args, fn);
-    set_args(call, &args);
-    va_end(args);
+    SET_ARGS(call, num, a, b, c);
     unsigned teams = asked.teams, limit = asked.limit;
     asked.teams = asked.limit = 0;
     me->call = NULL; /* the teams are of the same member, and have regions */
-    abtomp_teams(runner(), call, teams, limit);
+    abtomp_teams(abtomp_is_observed() ? run_viewed : run_call, call, teams, limit);
     free(me->call);
     me->call = call;
 }

@@ -82,13 +82,6 @@ static void run_plain(void *data)
     (void)made->program.routine(abtomp_current->num, &made->program);
 }
 
-/* A task that a tool looks at. */
-static __attribute__((noinline)) void view_made(struct made *made, int32_t flags)
-{
-    made->task.fn = run_viewed;
-    abtomp_view_of(&made->task)->flags = flags & IS_TIED ? 0 : ompt_task_untied;
-}
-
 static inline bool is_plain(int32_t flags, kmp_routine routine)
 {
     return (flags & (IS_TIED | HAS_DESTRUCTORS | IS_PROXY)) == IS_TIED && routine;
@@ -118,8 +111,10 @@ static __attribute__((noinline)) struct kmp_task *make_special(int32_t flags, si
     init_made(me, own, made, flags, size, shared_size, routine);
     if (!plain)
         made->task.fn = run_made;
-    if (abtomp_is_observed())
-        view_made(made, flags);
+    if (abtomp_is_observed()) {
+        made->task.fn = run_viewed;
+        abtomp_view_of(&made->task)->flags = flags & IS_TIED ? 0 : ompt_task_untied;
+    }
     made->task.is_needed = flags & HAS_DESTRUCTORS;
     if (flags & IS_PROXY)
         abtomp_task_expect(&made->task);
