@@ -200,21 +200,16 @@ static void divide_in_units(struct abtomp_loop *loop, const struct abtomp_icvs *
         loop->chunk = icvs->run_chunk > 0;
         unit *= icvs->run_chunk > 0 ? (uint32_t)icvs->run_chunk : 1;
     }
-    loop->unit = unit;
+    loop->step *= unit;
     loop->all = loop->num;
     loop->num = (loop->num + unit - 1) / unit;
-}
-
-/* What a member has taken is in units: in iterations. */
-static __attribute__((noinline)) void count_units(const struct abtomp_loop *loop, uint64_t *first, uint64_t *end)
-{
-    *first *= loop->unit;
-    *end = *end < loop->num ? *end * loop->unit : loop->all;
 }
 
 static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t num, int64_t step, int64_t chunk)
 {
     struct abtomp_loop loop = {.start = lower, .step = (uint64_t)step, .num = num, .kind = kind_in(kind)};
+    loop.inside = loop.step;
+    loop.end = lower + (num - 1) * loop.inside; /* which is the last iteration */
     loop.work = work_at(at);
     int32_t plain = kind_of(kind);
     bool has_parts = plain == CHUNKED || plain == CHUNKED + ORDERED || loop.kind != ABTOMP_STATIC;
@@ -264,19 +259,15 @@ static void enter_loop(const ident_t *at, int32_t kind, uint64_t lower, uint64_t
     }
 KMP_LOOP_TYPES(DISTRIBUTE_INIT)
 
-/* The next iterations. False: there are none. */
-static bool take_part(struct abtomp_member *me, int32_t *is_last)
+/* The next iterations, of this loop. NULL: there are none. */
+static const struct abtomp_loop *take_part(struct abtomp_member *me)
 {
     const struct abtomp_loop *loop = &me->share->loop;
     if (loop->is_ordered) {
         abtomp_ordered_pass(me);
         me->has_turn = false;
     }
-    if (!abtomp_loop_take(me))
-        return false;
-    if (is_last)
-        *is_last = me->end == loop->num;
-    return true;
+    return abtomp_loop_take(me) ? loop : NULL;
 }
 
 #define DISPATCH(name, type, step_type)                                                                                \
@@ -292,19 +283,20 @@ static bool take_part(struct abtomp_member *me, int32_t *is_last)
                                                    step_type *step)                                                    \
     {                                                                                                                  \
         struct abtomp_member *me = abtomp_current;                                                                     \
-        if (!take_part(me, is_last)) {                                                                                 \
+        const struct abtomp_loop *loop = take_part(me);                                                                \
+        if (!loop) {                                                                                                   \
             (void)ABTOMP_NOTE(0);                                                                                      \
             abtomp_share_leave(me);                                                                                    \
             return 0;                                                                                                  \
         }                                                                                                              \
-        const struct abtomp_loop *loop = &me->share->loop;                                                             \
-        uint64_t first = me->first, end = me->end;                                                                     \
-        if (ABTOMP_UNLIKELY(loop->unit > 0))                                                                           \
-            count_units(loop, &first, &end);                                                                           \
-        *lower = (type)(loop->start + first * loop->step);                                                             \
-        *upper = (type)(loop->start + (end - 1) * loop->step);                                                         \
+        bool ends = me->end == loop->num;                                                                              \
+        uint64_t next = loop->start + me->end * loop->step;                                                            \
+        if (is_last)                                                                                                   \
+            *is_last = ends;                                                                                           \
+        *lower = (type)(loop->start + me->first * loop->step);                                                         \
+        *upper = (type)(ends ? loop->end : next - loop->inside);                                                       \
         if (step)                                                                                                      \
-            *step = (step_type)loop->step;                                                                             \
+            *step = (step_type)loop->inside;                                                                           \
         return 1;                                                                                                      \
     }
 KMP_LOOP_TYPES(DISPATCH)

@@ -248,7 +248,7 @@ static void share_close(struct abtomp_team *team, struct abtomp_share *share)
 static __attribute__((noinline)) void tell_work(struct abtomp_member *me, const struct abtomp_loop *loop, int endpoint)
 {
     int kind = loop->work != 0 ? loop->work : ompt_work_loop;
-    abtomp_tool_work(me, kind, endpoint, loop->unit > 0 ? loop->all : loop->num);
+    abtomp_tool_work(me, kind, endpoint, loop->all > 0 ? loop->all : loop->num);
 }
 
 void abtomp_share_leave(struct abtomp_member *me)

@@ -28,10 +28,9 @@ struct abtomp_loop {
     unsigned kind;             /* maybe with ABTOMP_MONOTONIC */
     bool is_ordered;
     unsigned char work; /* ompt_work_* that it is; 0: a loop */
-    uint32_t
-        unit;     /* of clang's programs: iterations that stay together. The numbers above are of units; 0: it is one */
-    uint64_t all; /* iterations of a loop with units */
-    unsigned num_sinks;      /* dimensions of a doacross loop; 0: it is none */
+    uint64_t inside;    /* of clang's programs: the step of iterations that stay together. Those above are of units, */
+    uint64_t all;       /* and how many iterations these have; 0: a unit is one */
+    unsigned num_sinks; /* dimensions of a doacross loop; 0: it is none */
     const void *sink_counts; /* iterations of each dimension, 8 bytes each */
 };
 
