@@ -339,6 +339,31 @@ static void test_mutexes(void)
     ok(begun[ompt_callback_mutex_acquire] >= begun[ompt_callback_mutex_acquired], "and was asked for before");
 }
 
+/* The function of a region of clang. Its caller is the frame by which the library has left itself. */
+#pragma GCC diagnostic ignored "-Wframe-address"
+static void see_frames(const int *num, const int *same, atomic_int *wrong, void *program)
+{
+    ompt_get_task_info_t get_task_info = (ompt_get_task_info_t)find("ompt_get_task_info");
+    ompt_frame_t *own = NULL, *around = NULL;
+    int flags, index = -1;
+    (void)get_task_info(0, &flags, NULL, &own, NULL, &index);
+    *wrong += index != *num || *num != *same || own->exit_frame.ptr != __builtin_frame_address(1);
+    *wrong += own->enter_frame.ptr != NULL || own->exit_frame_flags != ompt_frame_framepointer;
+    (void)get_task_info(1, &flags, NULL, &around, NULL, NULL);
+    *wrong += around->exit_frame.ptr != NULL || around->enter_frame.ptr >= program;
+}
+
+/* gcc's programs call no such functions. */
+static void test_frames_of_clang(void)
+{
+    void (*fork_call)(void *, int, void (*)(const int *, const int *, atomic_int *, void *), ...);
+    atomic_int wrong = 0;
+    *(void **)&fork_call = dlsym(RTLD_DEFAULT, "__kmpc_fork_call");
+    omp_set_num_threads(MEMBERS);
+    fork_call(NULL, 2, see_frames, &wrong, __builtin_frame_address(0));
+    is_int(wrong, 0, "a region of clang is between the frames that are told");
+}
+
 static void test_waits(void)
 {
 #pragma omp parallel num_threads(MEMBERS)
@@ -446,6 +471,7 @@ int main(int argc, char **argv)
     test_events();
     test_work();
     test_mutexes();
+    test_frames_of_clang();
     test_waits();
     test_end();
     return done_testing();
