@@ -45,7 +45,7 @@
  *   routines.c  kmp_*, which programs call themselves
  *   threadprivate.c  variables of threads
  *
- * gomp/gomp.h has the prototypes of what gcc's programs call; gomp/abtomp.map the versions of all.
+ * gomp/abtomp.map has the versions of what compilers call.
  *
  * A team that is no serial team has one native thread for each member. Member 0 is the thread that met the region.
  * Those of the others stay with the team: between regions they wait at the word `go`. A thread becomes a stream of

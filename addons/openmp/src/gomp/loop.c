@@ -4,7 +4,6 @@
 #include "ompt/tool.h"
 
 #include <stdarg.h>
-#include "gomp/gomp.h"
 #include "gomp/loop.versions.h"
 
 typedef unsigned long long ull;
@@ -96,24 +95,25 @@ static inline uint64_t *ull_part(ull *at)
 #define MONOTONIC(kind) ((kind) | ABTOMP_MONOTONIC)
 
 #define START(name, kind, wrap)                                                                                        \
-    bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long *from, long *to)                   \
+    ABTOMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long *from, long *to)        \
     {                                                                                                                  \
         return start_loop(ABTOMP_CALLER(0), wrap(signed_loop(start, end, step, kind, chunk)), part_at(from),           \
                           part_at(to), NULL, NULL);                                                                    \
     }                                                                                                                  \
-    bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)         \
+    ABTOMP_API bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull chunk, ull *from,       \
+                                                 ull *to)                                                              \
     {                                                                                                                  \
         return start_loop(ABTOMP_CALLER(0), wrap(ull_loop(is_up, start, end, step, kind, chunk)), ull_part(from),      \
                           ull_part(to), NULL, NULL);                                                                   \
     }
 
 #define START_RUNTIME(name, kind, wrap)                                                                                \
-    bool GOMP_loop_##name##_start(long start, long end, long step, long *from, long *to)                               \
+    ABTOMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long *from, long *to)                    \
     {                                                                                                                  \
         return start_loop(ABTOMP_CALLER(0), wrap(signed_loop(start, end, step, kind, 0)), part_at(from), part_at(to),  \
                           NULL, NULL);                                                                                 \
     }                                                                                                                  \
-    bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull *from, ull *to)                    \
+    ABTOMP_API bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull *from, ull *to)         \
     {                                                                                                                  \
         return start_loop(ABTOMP_CALLER(0), wrap(ull_loop(is_up, start, end, step, kind, 0)), ull_part(from),          \
                           ull_part(to), NULL, NULL);                                                                   \
@@ -133,12 +133,12 @@ START_RUNTIME(maybe_nonmonotonic_runtime, ABTOMP_RUNTIME, )
 START_RUNTIME(ordered_runtime, ABTOMP_RUNTIME, make_ordered)
 
 #define START_DOACROSS(name, kind)                                                                                     \
-    bool GOMP_loop_doacross_##name##_start(unsigned num, long *counts, long chunk, long *from, long *to)               \
+    ABTOMP_API bool GOMP_loop_doacross_##name##_start(unsigned num, long *counts, long chunk, long *from, long *to)    \
     {                                                                                                                  \
         return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, kind, (uint64_t)chunk), part_at(from),          \
                           part_at(to), NULL, NULL);                                                                    \
     }                                                                                                                  \
-    bool GOMP_loop_ull_doacross_##name##_start(unsigned num, ull *counts, ull chunk, ull *from, ull *to)               \
+    ABTOMP_API bool GOMP_loop_ull_doacross_##name##_start(unsigned num, ull *counts, ull chunk, ull *from, ull *to)    \
     {                                                                                                                  \
         return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, kind, chunk), ull_part(from), ull_part(to),     \
                           NULL, NULL);                                                                                 \
@@ -148,13 +148,13 @@ START_DOACROSS(static, ABTOMP_STATIC)
 START_DOACROSS(dynamic, ABTOMP_DYNAMIC)
 START_DOACROSS(guided, ABTOMP_GUIDED)
 
-bool GOMP_loop_doacross_runtime_start(unsigned num, long *counts, long *from, long *to)
+ABTOMP_API bool GOMP_loop_doacross_runtime_start(unsigned num, long *counts, long *from, long *to)
 {
     return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, ABTOMP_RUNTIME, 0), part_at(from), part_at(to), NULL,
                       NULL);
 }
 
-bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, ull *to)
+ABTOMP_API bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, ull *to)
 {
     return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, ABTOMP_RUNTIME, 0), ull_part(from), ull_part(to),
                       NULL, NULL);
@@ -162,43 +162,43 @@ bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, 
 
 /* -- Starts of any kind, with reductions of tasks and memory for all -- */
 
-bool GOMP_loop_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
-                     uintptr_t *reductions, void **memory)
+ABTOMP_API bool GOMP_loop_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
+                                uintptr_t *reductions, void **memory)
 {
     return start_loop(ABTOMP_CALLER(0), signed_loop(start, end, step, (unsigned)kind, chunk), part_at(from),
                       part_at(to), reductions, memory);
 }
 
-bool GOMP_loop_ull_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
-                         uintptr_t *reductions, void **memory)
+ABTOMP_API bool GOMP_loop_ull_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
+                                    uintptr_t *reductions, void **memory)
 {
     return start_loop(ABTOMP_CALLER(0), ull_loop(is_up, start, end, step, (unsigned)kind, chunk), ull_part(from),
                       ull_part(to), reductions, memory);
 }
 
-bool GOMP_loop_ordered_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
-                             uintptr_t *reductions, void **memory)
+ABTOMP_API bool GOMP_loop_ordered_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
+                                        uintptr_t *reductions, void **memory)
 {
     return start_loop(ABTOMP_CALLER(0), make_ordered(signed_loop(start, end, step, (unsigned)kind, chunk)),
                       part_at(from), part_at(to), reductions, memory);
 }
 
-bool GOMP_loop_ull_ordered_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
-                                 uintptr_t *reductions, void **memory)
+ABTOMP_API bool GOMP_loop_ull_ordered_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from,
+                                            ull *to, uintptr_t *reductions, void **memory)
 {
     return start_loop(ABTOMP_CALLER(0), make_ordered(ull_loop(is_up, start, end, step, (unsigned)kind, chunk)),
                       ull_part(from), ull_part(to), reductions, memory);
 }
 
-bool GOMP_loop_doacross_start(unsigned num, long *counts, long kind, long chunk, long *from, long *to,
-                              uintptr_t *reductions, void **memory)
+ABTOMP_API bool GOMP_loop_doacross_start(unsigned num, long *counts, long kind, long chunk, long *from, long *to,
+                                         uintptr_t *reductions, void **memory)
 {
     return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, (unsigned)kind, (uint64_t)chunk), part_at(from),
                       part_at(to), reductions, memory);
 }
 
-bool GOMP_loop_ull_doacross_start(unsigned num, ull *counts, long kind, ull chunk, ull *from, ull *to,
-                                  uintptr_t *reductions, void **memory)
+ABTOMP_API bool GOMP_loop_ull_doacross_start(unsigned num, ull *counts, long kind, ull chunk, ull *from, ull *to,
+                                             uintptr_t *reductions, void **memory)
 {
     return start_loop(ABTOMP_CALLER(0), doacross_loop(num, counts, (unsigned)kind, chunk), ull_part(from), ull_part(to),
                       reductions, memory);
@@ -207,11 +207,11 @@ bool GOMP_loop_ull_doacross_start(unsigned num, ull *counts, long kind, ull chun
 /* -- The next part: the loop knows its kind -- */
 
 #define NEXT(name, next)                                                                                               \
-    bool GOMP_loop_##name##_next(long *from, long *to)                                                                 \
+    ABTOMP_API bool GOMP_loop_##name##_next(long *from, long *to)                                                      \
     {                                                                                                                  \
         return next(abtomp_self(), part_at(from), part_at(to));                                                        \
     }                                                                                                                  \
-    bool GOMP_loop_ull_##name##_next(ull *from, ull *to)                                                               \
+    ABTOMP_API bool GOMP_loop_ull_##name##_next(ull *from, ull *to)                                                    \
     {                                                                                                                  \
         return next(abtomp_self(), ull_part(from), ull_part(to));                                                      \
     }
@@ -231,24 +231,24 @@ NEXT(ordered_runtime, next_ordered)
 
 /* -- Iterations that wait for others -- */
 
-void GOMP_ordered_start(void)
+ABTOMP_API void GOMP_ordered_start(void)
 {
     abtomp_ordered_await(ABTOMP_CALLER(0));
 }
 
 /* The turn is passed when the chunk has ended. */
-void GOMP_ordered_end(void)
+ABTOMP_API void GOMP_ordered_end(void)
 {
     if (ABTOMP_NOTED(0))
         abtomp_tool_unlock(abtomp_self()->share, ompt_mutex_ordered);
 }
 
-void GOMP_doacross_post(long *at)
+ABTOMP_API void GOMP_doacross_post(long *at)
 {
     abtomp_doacross_post(abtomp_self(), (const uint64_t *)(const void *)at);
 }
 
-void GOMP_doacross_ull_post(ull *at)
+ABTOMP_API void GOMP_doacross_ull_post(ull *at)
 {
     abtomp_doacross_post(abtomp_self(), (const uint64_t *)(const void *)at);
 }
@@ -267,12 +267,12 @@ void GOMP_doacross_ull_post(ull *at)
     va_end(rest);                                                                                                      \
     abtomp_doacross_await(me, (uint64_t)(first), number)
 
-void GOMP_doacross_wait(long first, ...)
+ABTOMP_API void GOMP_doacross_wait(long first, ...)
 {
     AWAIT(first, long);
 }
 
-void GOMP_doacross_ull_wait(ull first, ...)
+ABTOMP_API void GOMP_doacross_ull_wait(ull first, ...)
 {
     AWAIT(first, ull);
 }
@@ -280,17 +280,17 @@ void GOMP_doacross_ull_wait(ull first, ...)
 /* -- The end, of sections as well -- */
 
 #define END(name)                                                                                                      \
-    void GOMP_##name##_end_nowait(void)                                                                                \
+    ABTOMP_API void GOMP_##name##_end_nowait(void)                                                                     \
     {                                                                                                                  \
         abtomp_share_leave(ABTOMP_CALLER(0));                                                                          \
     }                                                                                                                  \
-    void GOMP_##name##_end(void)                                                                                       \
+    ABTOMP_API void GOMP_##name##_end(void)                                                                            \
     {                                                                                                                  \
         struct abtomp_member *me = ABTOMP_CALLER(ompt_sync_region_barrier_implicit_workshare);                         \
         abtomp_share_leave(me);                                                                                        \
         abtomp_barrier(me);                                                                                            \
     }                                                                                                                  \
-    bool GOMP_##name##_end_cancel(void)                                                                                \
+    ABTOMP_API bool GOMP_##name##_end_cancel(void)                                                                     \
     {                                                                                                                  \
         struct abtomp_member *me = ABTOMP_CALLER(ompt_sync_region_barrier_implicit_workshare);                         \
         abtomp_share_leave(me);                                                                                        \
@@ -303,8 +303,8 @@ END(sections)
 /* -- Regions that are a loop -- */
 
 #define PARALLEL(name, kind)                                                                                           \
-    void GOMP_parallel_loop_##name(void (*fn)(void *), void *data, unsigned num, long start, long end, long step,      \
-                                   long chunk, unsigned flags)                                                         \
+    ABTOMP_API void GOMP_parallel_loop_##name(void (*fn)(void *), void *data, unsigned num, long start, long end,      \
+                                              long step, long chunk, unsigned flags)                                   \
     {                                                                                                                  \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, chunk);                                          \
         (void)ABTOMP_NOTE(ompt_parallel_invoker_program);                                                              \
@@ -312,8 +312,8 @@ END(sections)
     }
 
 #define PARALLEL_RUNTIME(name, kind)                                                                                   \
-    void GOMP_parallel_loop_##name(void (*fn)(void *), void *data, unsigned num, long start, long end, long step,      \
-                                   unsigned flags)                                                                     \
+    ABTOMP_API void GOMP_parallel_loop_##name(void (*fn)(void *), void *data, unsigned num, long start, long end,      \
+                                              long step, unsigned flags)                                               \
     {                                                                                                                  \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, 0);                                              \
         (void)ABTOMP_NOTE(ompt_parallel_invoker_program);                                                              \
@@ -321,8 +321,8 @@ END(sections)
     }
 
 #define PARALLEL_START(name, kind)                                                                                     \
-    void GOMP_parallel_loop_##name##_start(void (*fn)(void *), void *data, unsigned num, long start, long end,         \
-                                           long step, long chunk)                                                      \
+    ABTOMP_API void GOMP_parallel_loop_##name##_start(void (*fn)(void *), void *data, unsigned num, long start,        \
+                                                      long end, long step, long chunk)                                 \
     {                                                                                                                  \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, chunk);                                          \
         (void)ABTOMP_NOTE(ompt_parallel_invoker_program);                                                              \
@@ -341,7 +341,8 @@ PARALLEL_START(static, ABTOMP_STATIC)
 PARALLEL_START(dynamic, MONOTONIC(ABTOMP_DYNAMIC))
 PARALLEL_START(guided, MONOTONIC(ABTOMP_GUIDED))
 
-void GOMP_parallel_loop_runtime_start(void (*fn)(void *), void *data, unsigned num, long start, long end, long step)
+ABTOMP_API void GOMP_parallel_loop_runtime_start(void (*fn)(void *), void *data, unsigned num, long start, long end,
+                                                 long step)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     struct abtomp_loop loop = signed_loop(start, end, step, MONOTONIC(ABTOMP_RUNTIME), 0);

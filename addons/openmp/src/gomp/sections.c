@@ -3,7 +3,6 @@
 #include "loop/share.h"
 #include "ompt/tool.h"
 
-#include "gomp/gomp.h"
 #include "gomp/sections.versions.h"
 
 static struct abtomp_loop sections_loop(unsigned count)
@@ -26,31 +25,31 @@ static unsigned start_sections(unsigned count, uintptr_t *reductions, void **mem
     return next_section(me);
 }
 
-unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
+ABTOMP_API unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
 {
     (void)ABTOMP_NOTE(0);
     return start_sections(count, reductions, memory);
 }
 
-unsigned GOMP_sections_start(unsigned count)
+ABTOMP_API unsigned GOMP_sections_start(unsigned count)
 {
     (void)ABTOMP_NOTE(0);
     return start_sections(count, NULL, NULL);
 }
 
-unsigned GOMP_sections_next(void)
+ABTOMP_API unsigned GOMP_sections_next(void)
 {
     return next_section(abtomp_self());
 }
 
-void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned num, unsigned count, unsigned flags)
+ABTOMP_API void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned num, unsigned count, unsigned flags)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     struct abtomp_loop loop = sections_loop(count);
     abtomp_parallel_loop(fn, data, num, flags, &loop);
 }
 
-void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, unsigned count)
+ABTOMP_API void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, unsigned count)
 {
     (void)ABTOMP_NOTE(ompt_parallel_invoker_program);
     struct abtomp_loop loop = sections_loop(count);
@@ -58,7 +57,7 @@ void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, 
 }
 
 /* Only reductions of tasks need a function here. */
-void GOMP_scope_start(uintptr_t *reductions)
+ABTOMP_API void GOMP_scope_start(uintptr_t *reductions)
 {
     struct abtomp_member *me = ABTOMP_CALLER(0);
     struct abtomp_loop loop = sections_loop(0);
@@ -69,13 +68,13 @@ void GOMP_scope_start(uintptr_t *reductions)
 
 /* -- Single -- */
 
-bool GOMP_single_start(void)
+ABTOMP_API bool GOMP_single_start(void)
 {
     return abtomp_single(ABTOMP_CALLER(0));
 }
 
 /* With copyprivate the others wait for what the first one hands out. Another barrier follows. */
-void *GOMP_single_copy_start(void)
+ABTOMP_API void *GOMP_single_copy_start(void)
 {
     struct abtomp_member *me = ABTOMP_CALLER(0);
     if (abtomp_single(me))
@@ -84,7 +83,7 @@ void *GOMP_single_copy_start(void)
     return me->team->copied;
 }
 
-void GOMP_single_copy_end(void *data)
+ABTOMP_API void GOMP_single_copy_end(void *data)
 {
     struct abtomp_member *me = ABTOMP_CALLER(0);
     me->team->copied = data;

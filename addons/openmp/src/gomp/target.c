@@ -143,8 +143,8 @@ static void run_deferred(void *arg)
     free(deferred);
 }
 
-void GOMP_target_ext(int device, void (*fn)(void *), size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
-                     unsigned flags, void **depend, void **args)
+ABTOMP_API void GOMP_target_ext(int device, void (*fn)(void *), size_t num, void **addresses, size_t *sizes,
+                                unsigned short *kinds, unsigned flags, void **depend, void **args)
 {
     struct target target = {fn, num, addresses, sizes, kinds, read_thread_limit(args)};
     (void)device;
@@ -157,8 +157,8 @@ void GOMP_target_ext(int device, void (*fn)(void *), size_t num, void **addresse
     run_target(&target);
 }
 
-void GOMP_target(int device, void (*fn)(void *), const void *unused, size_t num, void **addresses, size_t *sizes,
-                 unsigned char *kinds)
+ABTOMP_API void GOMP_target(int device, void (*fn)(void *), const void *unused, size_t num, void **addresses,
+                            size_t *sizes, unsigned char *kinds)
 {
     (void)device;
     (void)unused;
@@ -170,7 +170,8 @@ void GOMP_target(int device, void (*fn)(void *), const void *unused, size_t num,
 
 /* -- Data: the host has them all -- */
 
-void GOMP_target_data(int device, const void *unused, size_t num, void **addresses, size_t *sizes, unsigned char *kinds)
+ABTOMP_API void GOMP_target_data(int device, const void *unused, size_t num, void **addresses, size_t *sizes,
+                                 unsigned char *kinds)
 {
     (void)device;
     (void)unused;
@@ -180,7 +181,7 @@ void GOMP_target_data(int device, const void *unused, size_t num, void **address
     (void)kinds;
 }
 
-void GOMP_target_data_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds)
+ABTOMP_API void GOMP_target_data_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds)
 {
     (void)device;
     (void)num;
@@ -189,55 +190,50 @@ void GOMP_target_data_ext(int device, size_t num, void **addresses, size_t *size
     (void)kinds;
 }
 
-void GOMP_target_end_data(void)
+ABTOMP_API void GOMP_target_end_data(void)
 {
 }
 
-void GOMP_target_update(int device, const void *unused, size_t num, void **addresses, size_t *sizes,
-                        unsigned char *kinds)
+ABTOMP_API void GOMP_target_update(int device, const void *unused, size_t num, void **addresses, size_t *sizes,
+                                   unsigned char *kinds)
 {
     GOMP_target_data(device, unused, num, addresses, sizes, kinds);
 }
 
-void GOMP_target_update_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
-                            unsigned flags, void **depend)
+ABTOMP_API void GOMP_target_update_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
+                                       unsigned flags, void **depend)
 {
     await_dependences(flags, depend);
     GOMP_target_data_ext(device, num, addresses, sizes, kinds);
 }
 
-void GOMP_target_enter_exit_data(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
-                                 unsigned flags, void **depend)
+ABTOMP_API void GOMP_target_enter_exit_data(int device, size_t num, void **addresses, size_t *sizes,
+                                            unsigned short *kinds, unsigned flags, void **depend)
 {
     await_dependences(flags, depend);
     GOMP_target_data_ext(device, num, addresses, sizes, kinds);
 }
 
 /* Programs that have code for devices register it; there are no devices. */
-ABTOMP_API void GOMP_offload_register(const void *host, int type, const void *data);
-ABTOMP_API void GOMP_offload_unregister(const void *host, int type, const void *data);
-ABTOMP_API void GOMP_offload_register_ver(unsigned version, const void *host, int type, const void *data);
-ABTOMP_API void GOMP_offload_unregister_ver(unsigned version, const void *host, int type, const void *data);
-
-void GOMP_offload_register(const void *host, int type, const void *data)
+ABTOMP_API void GOMP_offload_register(const void *host, int type, const void *data)
 {
     (void)host;
     (void)type;
     (void)data;
 }
 
-void GOMP_offload_unregister(const void *host, int type, const void *data)
+ABTOMP_API void GOMP_offload_unregister(const void *host, int type, const void *data)
 {
     GOMP_offload_register(host, type, data);
 }
 
-void GOMP_offload_register_ver(unsigned version, const void *host, int type, const void *data)
+ABTOMP_API void GOMP_offload_register_ver(unsigned version, const void *host, int type, const void *data)
 {
     (void)version;
     GOMP_offload_register(host, type, data);
 }
 
-void GOMP_offload_unregister_ver(unsigned version, const void *host, int type, const void *data)
+ABTOMP_API void GOMP_offload_unregister_ver(unsigned version, const void *host, int type, const void *data)
 {
     (void)version;
     GOMP_offload_register(host, type, data);
@@ -245,14 +241,14 @@ void GOMP_offload_unregister_ver(unsigned version, const void *host, int type, c
 
 /* -- Teams -- */
 
-void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned num, unsigned thread_limit, unsigned flags)
+ABTOMP_API void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned num, unsigned thread_limit, unsigned flags)
 {
     (void)flags;
     abtomp_teams(fn, data, num, thread_limit);
 }
 
 /* In a target: the program calls the region itself, once for each team, as long as this says so. */
-bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit, bool is_first)
+ABTOMP_API bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit, bool is_first)
 {
     struct abtomp_member *me = abtomp_self();
     (void)least;
@@ -265,7 +261,7 @@ bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit, bool is_f
     return ++me->league.own < me->league.num;
 }
 
-void GOMP_teams(unsigned num, unsigned thread_limit)
+ABTOMP_API void GOMP_teams(unsigned num, unsigned thread_limit)
 {
     (void)num;
     (void)GOMP_teams4(1, 1, thread_limit, true);

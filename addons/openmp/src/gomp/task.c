@@ -6,29 +6,29 @@
 #include "gomp/gomp.h"
 #include "gomp/task.versions.h"
 
-void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
-               unsigned flags, void **depend, int priority, void *detach)
+ABTOMP_API void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                          bool is_deferred, unsigned flags, void **depend, int priority, void *detach)
 {
     abtomp_task(ABTOMP_CALLER(0), fn, data, copy, size, align, is_deferred, flags, depend, priority, detach);
 }
 
-void GOMP_taskwait(void)
+ABTOMP_API void GOMP_taskwait(void)
 {
     (void)ABTOMP_NOTE(0);
     abtomp_taskwait();
 }
 
-void GOMP_taskwait_depend(void **depend)
+ABTOMP_API void GOMP_taskwait_depend(void **depend)
 {
     abtomp_taskwait_depend(ABTOMP_CALLER(0), depend, false);
 }
 
-void GOMP_taskwait_depend_nowait(void **depend)
+ABTOMP_API void GOMP_taskwait_depend_nowait(void **depend)
 {
     abtomp_taskwait_depend(ABTOMP_CALLER(0), depend, true);
 }
 
-void GOMP_taskyield(void)
+ABTOMP_API void GOMP_taskyield(void)
 {
     abtomp_taskyield();
 }
@@ -48,17 +48,17 @@ static void copy_data(const struct abtomp_taskloop *loop, void *to, bool is_last
         .start = (uint64_t)start, .end = (uint64_t)end, .step = (uint64_t)step                                         \
     }
 
-void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,
-                   unsigned long asked, int priority, long start, long end, long step)
+ABTOMP_API void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                              unsigned flags, unsigned long asked, int priority, long start, long end, long step)
 {
     (void)ABTOMP_NOTE(0);
     struct abtomp_taskloop loop = TASKLOOP;
     abtomp_taskloop(&loop, step > 0, step > 0 ? start >= end : start <= end);
 }
 
-void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
-                       unsigned flags, unsigned long asked, int priority, unsigned long long start,
-                       unsigned long long end, unsigned long long step)
+ABTOMP_API void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                                  unsigned flags, unsigned long asked, int priority, unsigned long long start,
+                                  unsigned long long end, unsigned long long step)
 {
     (void)ABTOMP_NOTE(0);
     struct abtomp_taskloop loop = TASKLOOP;
@@ -68,32 +68,32 @@ void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void
 
 /* -- Groups and reductions -- */
 
-void GOMP_taskgroup_start(void)
+ABTOMP_API void GOMP_taskgroup_start(void)
 {
     abtomp_group_begin(ABTOMP_CALLER(0), NULL);
 }
 
-void GOMP_taskgroup_end(void)
+ABTOMP_API void GOMP_taskgroup_end(void)
 {
     abtomp_group_await(ABTOMP_CALLER(0));
 }
 
-void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
+ABTOMP_API void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
 {
     abtomp_group_reduce(abtomp_self(), reductions);
 }
 
-void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
+ABTOMP_API void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
 {
     abtomp_reductions_free(reductions);
 }
 
-void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
+ABTOMP_API void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
 {
     abtomp_reductions_end(abtomp_self(), is_cancelled);
 }
 
-void GOMP_task_reduction_remap(size_t num, size_t num_originals, void **addresses)
+ABTOMP_API void GOMP_task_reduction_remap(size_t num, size_t num_originals, void **addresses)
 {
     abtomp_reductions_find(abtomp_self(), num, num_originals, addresses);
 }
