@@ -23,7 +23,7 @@
  *   icv.c       control variables: everything that is read from the environment
  *   places.c    the places of OMP_PLACES, and who is bound to which
  *   affinity.c  the binding of threads, and texts that say where they are
- * api/, the functions of the standard, omp_*, for C and Fortran, whose prototypes are in routines.h:
+ * api/, the functions of the standard, omp_*, for C and Fortran:
  *   api.c       all but those that follow,
  *   affinity.c  places,
  *   alloc.c     allocators,

@@ -15,41 +15,41 @@ static bool is_place(int place)
     return place >= 0 && place < abtomp_place_list.num;
 }
 
-int omp_get_proc_bind(void)
+ABTOMP_API int omp_get_proc_bind(void)
 {
     return abtomp_self()->icvs.bind;
 }
 
-int omp_get_num_places(void)
+ABTOMP_API int omp_get_num_places(void)
 {
     abtomp_start();
     return abtomp_place_list.num;
 }
 
-int omp_get_place_num_procs(int place)
+ABTOMP_API int omp_get_place_num_procs(int place)
 {
     return is_place(place) ? abtomp_cpus_count(&abtomp_place_list.sets[place]) : 0;
 }
 
-void omp_get_place_proc_ids(int place, int *ids)
+ABTOMP_API void omp_get_place_proc_ids(int place, int *ids)
 {
     for (int i = 0, num = omp_get_place_num_procs(place); i < num; i++)
         ids[i] = abtomp_place_processor(place, i);
 }
 
-int omp_get_place_num(void)
+ABTOMP_API int omp_get_place_num(void)
 {
     const struct abtomp_member *me = abtomp_self();
     return me->place - 1;
 }
 
-int omp_get_partition_num_places(void)
+ABTOMP_API int omp_get_partition_num_places(void)
 {
     const struct abtomp_member *me = abtomp_self();
     return me->partition.num > 0 ? me->partition.num : abtomp_place_list.num;
 }
 
-void omp_get_partition_place_nums(int *places)
+ABTOMP_API void omp_get_partition_place_nums(int *places)
 {
     const struct abtomp_member *me = abtomp_self();
     for (int i = 0, num = omp_get_partition_num_places(); i < num; i++)
@@ -58,23 +58,23 @@ void omp_get_partition_place_nums(int *places)
 
 /* ---- A text with what a thread is and where --- */
 
-size_t omp_capture_affinity(char *buffer, size_t size, const char *format)
+ABTOMP_API size_t omp_capture_affinity(char *buffer, size_t size, const char *format)
 {
     return abtomp_affinity_text(abtomp_self(), buffer, size, format);
 }
 
-void omp_display_affinity(const char *format)
+ABTOMP_API void omp_display_affinity(const char *format)
 {
     abtomp_affinity_display(abtomp_self(), format);
 }
 
-void omp_set_affinity_format(const char *format)
+ABTOMP_API void omp_set_affinity_format(const char *format)
 {
     abtomp_start();
     snprintf(abtomp_env.affinity_format, sizeof(abtomp_env.affinity_format), "%s", format);
 }
 
-size_t omp_get_affinity_format(char *buffer, size_t size)
+ABTOMP_API size_t omp_get_affinity_format(char *buffer, size_t size)
 {
     abtomp_start();
     if (size > 0)
@@ -91,27 +91,19 @@ ABTOMP_FORTRAN(int, omp_get_partition_num_places, (void));
 ABTOMP_FORTRAN(void, omp_get_partition_place_nums, (int *places));
 ABTOMP_FORTRAN_INT(int, omp_get_place_num_procs)
 
-ABTOMP_API void omp_get_partition_place_nums_8_(int64_t *places);
-ABTOMP_API void omp_get_place_proc_ids_(const int32_t *place, int32_t *ids);
-ABTOMP_API void omp_get_place_proc_ids_8_(const int64_t *place, int64_t *ids);
-ABTOMP_API void omp_set_affinity_format_(const char *format, size_t length);
-ABTOMP_API int omp_get_affinity_format_(char *buffer, size_t length);
-ABTOMP_API void omp_display_affinity_(const char *format, size_t length);
-ABTOMP_API int omp_capture_affinity_(char *buffer, const char *format, size_t size, size_t length);
-
-void omp_get_partition_place_nums_8_(int64_t *places)
+ABTOMP_API void omp_get_partition_place_nums_8_(int64_t *places)
 {
     const struct abtomp_member *me = abtomp_self();
     for (int i = 0, num = omp_get_partition_num_places(); i < num; i++)
         places[i] = (me->partition.first + i) % abtomp_place_list.num;
 }
 
-void omp_get_place_proc_ids_(const int32_t *place, int32_t *ids)
+ABTOMP_API void omp_get_place_proc_ids_(const int32_t *place, int32_t *ids)
 {
     omp_get_place_proc_ids(*place, ids);
 }
 
-void omp_get_place_proc_ids_8_(const int64_t *place, int64_t *ids)
+ABTOMP_API void omp_get_place_proc_ids_8_(const int64_t *place, int64_t *ids)
 {
     int num = abtomp_to_int(*place);
     for (int i = 0, procs = omp_get_place_num_procs(num); i < procs; i++)
@@ -137,13 +129,13 @@ static void text_fill(char *buffer, size_t size, size_t used)
         memset(buffer + used, ' ', size - used);
 }
 
-void omp_set_affinity_format_(const char *format, size_t length)
+ABTOMP_API void omp_set_affinity_format_(const char *format, size_t length)
 {
     char text[ABTOMP_FORMAT_LENGTH];
     omp_set_affinity_format(from_fortran(text, sizeof(text), format, length));
 }
 
-int omp_get_affinity_format_(char *buffer, size_t length)
+ABTOMP_API int omp_get_affinity_format_(char *buffer, size_t length)
 {
     char text[ABTOMP_FORMAT_LENGTH];
     size_t used = omp_get_affinity_format(text, sizeof(text));
@@ -152,13 +144,13 @@ int omp_get_affinity_format_(char *buffer, size_t length)
     return (int)used;
 }
 
-void omp_display_affinity_(const char *format, size_t length)
+ABTOMP_API void omp_display_affinity_(const char *format, size_t length)
 {
     char text[ABTOMP_FORMAT_LENGTH];
     omp_display_affinity(from_fortran(text, sizeof(text), format, length));
 }
 
-int omp_capture_affinity_(char *buffer, const char *format, size_t size, size_t length)
+ABTOMP_API int omp_capture_affinity_(char *buffer, const char *format, size_t size, size_t length)
 {
     char text[ABTOMP_FORMAT_LENGTH], line[1024];
     size_t used = omp_capture_affinity(line, sizeof(line), from_fortran(text, sizeof(text), format, length));

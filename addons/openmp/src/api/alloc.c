@@ -68,7 +68,7 @@ static bool set_trait(struct allocator *allocator, const struct abtomp_trait *tr
     }
 }
 
-uintptr_t omp_init_allocator(uintptr_t space, int num, const struct abtomp_trait *traits)
+ABTOMP_API uintptr_t omp_init_allocator(uintptr_t space, int num, const struct abtomp_trait *traits)
 {
     struct allocator made = {.alignment = sizeof(void *), .fallback = FALLBACK_DEFAULT};
     if (space > SPACE_LAST)
@@ -83,18 +83,18 @@ uintptr_t omp_init_allocator(uintptr_t space, int num, const struct abtomp_trait
     return (uintptr_t)allocator;
 }
 
-void omp_destroy_allocator(uintptr_t allocator)
+ABTOMP_API void omp_destroy_allocator(uintptr_t allocator)
 {
     if (is_own(allocator))
         free((struct allocator *)allocator);
 }
 
-void omp_set_default_allocator(uintptr_t allocator)
+ABTOMP_API void omp_set_default_allocator(uintptr_t allocator)
 {
     abtomp_change_icvs(abtomp_self())->allocator = allocator == ALLOCATOR_NULL ? ALLOCATOR_DEFAULT : allocator;
 }
 
-uintptr_t omp_get_default_allocator(void)
+ABTOMP_API uintptr_t omp_get_default_allocator(void)
 {
     return abtomp_self()->icvs.allocator;
 }
@@ -171,17 +171,17 @@ static void *get_block(size_t alignment, size_t size, uintptr_t handle, bool is_
     }
 }
 
-void *omp_aligned_alloc(size_t alignment, size_t size, uintptr_t allocator)
+ABTOMP_API void *omp_aligned_alloc(size_t alignment, size_t size, uintptr_t allocator)
 {
     return size == 0 || !is_power(alignment) ? NULL : get_block(alignment, size, allocator, false);
 }
 
-void *omp_alloc(size_t size, uintptr_t allocator)
+ABTOMP_API void *omp_alloc(size_t size, uintptr_t allocator)
 {
     return omp_aligned_alloc(1, size, allocator);
 }
 
-void *omp_aligned_calloc(size_t alignment, size_t num, size_t size, uintptr_t allocator)
+ABTOMP_API void *omp_aligned_calloc(size_t alignment, size_t num, size_t size, uintptr_t allocator)
 {
     size_t all;
     if (__builtin_mul_overflow(num, size, &all) || all == 0 || !is_power(alignment))
@@ -189,12 +189,12 @@ void *omp_aligned_calloc(size_t alignment, size_t num, size_t size, uintptr_t al
     return get_block(alignment, all, allocator, true);
 }
 
-void *omp_calloc(size_t num, size_t size, uintptr_t allocator)
+ABTOMP_API void *omp_calloc(size_t num, size_t size, uintptr_t allocator)
 {
     return omp_aligned_calloc(1, num, size, allocator);
 }
 
-void omp_free(void *memory, uintptr_t allocator)
+ABTOMP_API void omp_free(void *memory, uintptr_t allocator)
 {
     (void)allocator; /* the block knows it */
     if (!memory)
@@ -204,7 +204,7 @@ void omp_free(void *memory, uintptr_t allocator)
     free(block.memory);
 }
 
-void *omp_realloc(void *memory, size_t size, uintptr_t allocator, uintptr_t former)
+ABTOMP_API void *omp_realloc(void *memory, size_t size, uintptr_t allocator, uintptr_t former)
 {
     if (!memory)
         return omp_alloc(size, allocator);
@@ -232,29 +232,24 @@ void *omp_realloc(void *memory, size_t size, uintptr_t allocator, uintptr_t form
 
 /* ---- Fortran ----------------------------------------------------------------------------------------------------- */
 
-ABTOMP_API uintptr_t omp_init_allocator_(const intptr_t *space, const int32_t *num, const struct abtomp_trait *traits);
-ABTOMP_API uintptr_t omp_init_allocator_8_(const intptr_t *space, const int64_t *num,
-                                           const struct abtomp_trait *traits);
-ABTOMP_API void omp_destroy_allocator_(const uintptr_t *allocator);
-ABTOMP_API void omp_set_default_allocator_(const uintptr_t *allocator);
 ABTOMP_FORTRAN(uintptr_t, omp_get_default_allocator, (void));
 
-uintptr_t omp_init_allocator_(const intptr_t *space, const int32_t *num, const struct abtomp_trait *traits)
+ABTOMP_API uintptr_t omp_init_allocator_(const intptr_t *space, const int32_t *num, const struct abtomp_trait *traits)
 {
     return omp_init_allocator((uintptr_t)*space, *num, traits);
 }
 
-uintptr_t omp_init_allocator_8_(const intptr_t *space, const int64_t *num, const struct abtomp_trait *traits)
+ABTOMP_API uintptr_t omp_init_allocator_8_(const intptr_t *space, const int64_t *num, const struct abtomp_trait *traits)
 {
     return omp_init_allocator((uintptr_t)*space, abtomp_to_int(*num), traits);
 }
 
-void omp_destroy_allocator_(const uintptr_t *allocator)
+ABTOMP_API void omp_destroy_allocator_(const uintptr_t *allocator)
 {
     omp_destroy_allocator(*allocator);
 }
 
-void omp_set_default_allocator_(const uintptr_t *allocator)
+ABTOMP_API void omp_set_default_allocator_(const uintptr_t *allocator)
 {
     omp_set_default_allocator(*allocator);
 }

@@ -9,24 +9,24 @@
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-int omp_get_thread_num(void)
+ABTOMP_API int omp_get_thread_num(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->num : 0;
 }
 
-int omp_get_num_threads(void)
+ABTOMP_API int omp_get_num_threads(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->team->num : 1;
 }
 
-int omp_get_max_threads(void)
+ABTOMP_API int omp_get_max_threads(void)
 {
     return abtomp_tell_threads(abtomp_self(), 0);
 }
 
-void omp_set_num_threads(int num)
+ABTOMP_API void omp_set_num_threads(int num)
 {
     struct abtomp_icvs *icvs = abtomp_change_icvs(abtomp_self());
     icvs->num_threads = num > 0 ? num : 1;
@@ -34,7 +34,7 @@ void omp_set_num_threads(int num)
 }
 
 /* Those of the calling thread, unless it is this library that has bound it. */
-int omp_get_num_procs(void)
+ABTOMP_API int omp_get_num_procs(void)
 {
     abtomp_cpus allowed;
     abtomp_start();
@@ -43,69 +43,69 @@ int omp_get_num_procs(void)
     return abtomp_cpus_count(&allowed);
 }
 
-int omp_get_thread_limit(void)
+ABTOMP_API int omp_get_thread_limit(void)
 {
     return abtomp_self()->icvs.thread_limit;
 }
 
-void omp_set_dynamic(int is_dynamic)
+ABTOMP_API void omp_set_dynamic(int is_dynamic)
 {
     abtomp_change_icvs(abtomp_self())->dynamic = is_dynamic != 0;
 }
 
-int omp_get_dynamic(void)
+ABTOMP_API int omp_get_dynamic(void)
 {
     return abtomp_self()->icvs.dynamic;
 }
 
 /* ---- Levels ------------------------------------------------------------------------------------------------------ */
 
-int omp_get_level(void)
+ABTOMP_API int omp_get_level(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->team->level : 0;
 }
 
-int omp_get_active_level(void)
+ABTOMP_API int omp_get_active_level(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->team->active_level : 0;
 }
 
-int omp_in_parallel(void)
+ABTOMP_API int omp_in_parallel(void)
 {
     return omp_get_active_level() > 0;
 }
 
-int omp_get_ancestor_thread_num(int level)
+ABTOMP_API int omp_get_ancestor_thread_num(int level)
 {
     const struct abtomp_member *of = abtomp_ancestor(abtomp_self(), level);
     return of ? of->num : -1;
 }
 
-int omp_get_team_size(int level)
+ABTOMP_API int omp_get_team_size(int level)
 {
     const struct abtomp_member *of = abtomp_ancestor(abtomp_self(), level);
     return of ? of->team->num : -1;
 }
 
-int omp_get_supported_active_levels(void)
+ABTOMP_API int omp_get_supported_active_levels(void)
 {
     return ABTOMP_MOST_LEVELS;
 }
 
-void omp_set_max_active_levels(int num)
+ABTOMP_API void omp_set_max_active_levels(int num)
 {
     if (num >= 0)
         abtomp_change_icvs(abtomp_self())->max_active_levels = num < ABTOMP_MOST_LEVELS ? num : ABTOMP_MOST_LEVELS;
 }
 
-int omp_get_max_active_levels(void)
+ABTOMP_API int omp_get_max_active_levels(void)
 {
     return abtomp_self()->icvs.max_active_levels;
 }
 
-void omp_set_nested(int is_nested)
+ABTOMP_API void omp_set_nested(int is_nested)
 {
     struct abtomp_icvs *icvs = abtomp_change_icvs(abtomp_self());
     if (!is_nested)
@@ -114,7 +114,7 @@ void omp_set_nested(int is_nested)
         icvs->max_active_levels = ABTOMP_MOST_LEVELS;
 }
 
-int omp_get_nested(void)
+ABTOMP_API int omp_get_nested(void)
 {
     int num = omp_get_max_active_levels();
     return num > 1 && num > omp_get_active_level();
@@ -122,7 +122,7 @@ int omp_get_nested(void)
 
 /* ---- Schedules, tasks, cancellation ------------------------------------------------------------------------------ */
 
-void omp_set_schedule(unsigned kind, int chunk)
+ABTOMP_API void omp_set_schedule(unsigned kind, int chunk)
 {
     struct abtomp_icvs *icvs = abtomp_change_icvs(abtomp_self());
     unsigned plain = kind & ~ABTOMP_MONOTONIC;
@@ -136,27 +136,27 @@ void omp_set_schedule(unsigned kind, int chunk)
 }
 
 /* With its modifier, as since OpenMP 5.0: static is monotonic. */
-void omp_get_schedule(unsigned *kind, int *chunk)
+ABTOMP_API void omp_get_schedule(unsigned *kind, int *chunk)
 {
     const struct abtomp_icvs *icvs = &abtomp_self()->icvs;
     *kind = icvs->run_sched;
     *chunk = (int)icvs->run_chunk;
 }
 
-int omp_in_final(void)
+ABTOMP_API int omp_in_final(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->running.is_final : 0;
 }
 
-int omp_in_explicit_task(void)
+ABTOMP_API int omp_in_explicit_task(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->running.is_explicit : 0;
 }
 
 /* An event is the address of its task. Any thread may fulfil it, and the team may end as soon as its lock is free. */
-void omp_fulfill_event(uintptr_t event)
+ABTOMP_API void omp_fulfill_event(uintptr_t event)
 {
     struct abtomp_task *task = (struct abtomp_task *)event;
     if (abtomp_task_forget(task))
@@ -176,13 +176,13 @@ void omp_fulfill_event(uintptr_t event)
     abtomp_wake(bell);
 }
 
-int omp_get_cancellation(void)
+ABTOMP_API int omp_get_cancellation(void)
 {
     abtomp_start();
     return abtomp_env.cancels;
 }
 
-int omp_get_max_task_priority(void)
+ABTOMP_API int omp_get_max_task_priority(void)
 {
     abtomp_start();
     return abtomp_env.max_task_priority;
@@ -195,37 +195,37 @@ static int at_least_0(int num)
     return num > 0 ? num : 0;
 }
 
-int omp_get_num_teams(void)
+ABTOMP_API int omp_get_num_teams(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me && me->league.num > 0 ? me->league.num : 1;
 }
 
-int omp_get_team_num(void)
+ABTOMP_API int omp_get_team_num(void)
 {
     const struct abtomp_member *me = abtomp_current;
     return me ? me->league.own : 0;
 }
 
-void omp_set_num_teams(int num)
+ABTOMP_API void omp_set_num_teams(int num)
 {
     abtomp_start();
     abtomp_env.num_teams = at_least_0(num);
 }
 
-int omp_get_max_teams(void)
+ABTOMP_API int omp_get_max_teams(void)
 {
     abtomp_start();
     return abtomp_env.num_teams;
 }
 
-void omp_set_teams_thread_limit(int limit)
+ABTOMP_API void omp_set_teams_thread_limit(int limit)
 {
     abtomp_start();
     abtomp_env.teams_thread_limit = at_least_0(limit);
 }
 
-int omp_get_teams_thread_limit(void)
+ABTOMP_API int omp_get_teams_thread_limit(void)
 {
     abtomp_start();
     return abtomp_env.teams_thread_limit;
@@ -233,28 +233,28 @@ int omp_get_teams_thread_limit(void)
 
 /* ---- Time, and the process --------------------------------------------------------------------------------------- */
 
-double omp_get_wtime(void)
+ABTOMP_API double omp_get_wtime(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double omp_get_wtick(void)
+ABTOMP_API double omp_get_wtick(void)
 {
     struct timespec tick;
     clock_getres(CLOCK_MONOTONIC, &tick);
     return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
 }
 
-void omp_display_env(int is_verbose)
+ABTOMP_API void omp_display_env(int is_verbose)
 {
     (void)abtomp_tell_threads(abtomp_self(), abtomp_env.icvs.num_threads); /* which is shown */
     abtomp_icv_display(is_verbose != 0);
 }
 
 /* Ends the caller's threads, unless it is in a region: they are what the library holds. 1 is soft, 2 hard. */
-int omp_pause_resource_all(int kind)
+ABTOMP_API int omp_pause_resource_all(int kind)
 {
     struct abtomp_member *me = abtomp_self();
     if (kind < 1 || kind > 2 || me->team->level > 0)
@@ -263,7 +263,7 @@ int omp_pause_resource_all(int kind)
     return 0;
 }
 
-int omp_pause_resource(int kind, int device)
+ABTOMP_API int omp_pause_resource(int kind, int device)
 {
     return device == 0 || device == -1 ? omp_pause_resource_all(kind) : -1;
 }
@@ -303,42 +303,35 @@ ABTOMP_FORTRAN_INT(void, omp_set_num_teams)
 ABTOMP_FORTRAN_INT(void, omp_set_teams_thread_limit)
 ABTOMP_FORTRAN_INT(void, omp_display_env)
 
-ABTOMP_API void omp_fulfill_event_(uintptr_t event);
-ABTOMP_API void omp_set_schedule_(const uint32_t *kind, const int32_t *chunk);
-ABTOMP_API void omp_set_schedule_8_(const uint32_t *kind, const int64_t *chunk);
-ABTOMP_API void omp_get_schedule_8_(unsigned *kind, int64_t *chunk);
-ABTOMP_API int omp_pause_resource_(const int32_t *kind, const int32_t *device);
-ABTOMP_API int omp_pause_resource_all_(const int32_t *kind);
-
 /* By value, as the module has it. */
-void omp_fulfill_event_(uintptr_t event)
+ABTOMP_API void omp_fulfill_event_(uintptr_t event)
 {
     omp_fulfill_event(event);
 }
 
-void omp_set_schedule_(const uint32_t *kind, const int32_t *chunk)
+ABTOMP_API void omp_set_schedule_(const uint32_t *kind, const int32_t *chunk)
 {
     omp_set_schedule(*kind, *chunk);
 }
 
-void omp_set_schedule_8_(const uint32_t *kind, const int64_t *chunk)
+ABTOMP_API void omp_set_schedule_8_(const uint32_t *kind, const int64_t *chunk)
 {
     omp_set_schedule(*kind, abtomp_to_int(*chunk));
 }
 
-void omp_get_schedule_8_(unsigned *kind, int64_t *chunk)
+ABTOMP_API void omp_get_schedule_8_(unsigned *kind, int64_t *chunk)
 {
     int small;
     omp_get_schedule(kind, &small);
     *chunk = small;
 }
 
-int omp_pause_resource_(const int32_t *kind, const int32_t *device)
+ABTOMP_API int omp_pause_resource_(const int32_t *kind, const int32_t *device)
 {
     return omp_pause_resource(*kind, *device);
 }
 
-int omp_pause_resource_all_(const int32_t *kind)
+ABTOMP_API int omp_pause_resource_all_(const int32_t *kind)
 {
     return omp_pause_resource_all(*kind);
 }

@@ -14,67 +14,67 @@ static bool is_host(int device)
     return device == 0 || device == -1;
 }
 
-void omp_set_default_device(int device)
+ABTOMP_API void omp_set_default_device(int device)
 {
     abtomp_change_icvs(abtomp_self())->default_device = device < 0 ? 0 : device;
 }
 
-int omp_get_default_device(void)
+ABTOMP_API int omp_get_default_device(void)
 {
     return abtomp_self()->icvs.default_device;
 }
 
-int omp_get_num_devices(void)
+ABTOMP_API int omp_get_num_devices(void)
 {
     return 0;
 }
 
-int omp_get_device_num(void)
+ABTOMP_API int omp_get_device_num(void)
 {
     return 0;
 }
 
-int omp_get_initial_device(void)
+ABTOMP_API int omp_get_initial_device(void)
 {
     return 0;
 }
 
-int omp_is_initial_device(void)
+ABTOMP_API int omp_is_initial_device(void)
 {
     return 1;
 }
 
-void *omp_target_alloc(size_t size, int device)
+ABTOMP_API void *omp_target_alloc(size_t size, int device)
 {
     return is_host(device) ? malloc(size) : NULL;
 }
 
-void omp_target_free(void *memory, int device)
+ABTOMP_API void omp_target_free(void *memory, int device)
 {
     if (is_host(device))
         free(memory);
 }
 
-int omp_target_is_present(const void *address, int device)
+ABTOMP_API int omp_target_is_present(const void *address, int device)
 {
     (void)address;
     return is_host(device);
 }
 
-int omp_target_is_accessible(const void *address, size_t size, int device)
+ABTOMP_API int omp_target_is_accessible(const void *address, size_t size, int device)
 {
     (void)address;
     (void)size;
     return is_host(device);
 }
 
-void *omp_get_mapped_ptr(const void *address, int device)
+ABTOMP_API void *omp_get_mapped_ptr(const void *address, int device)
 {
     return is_host(device) ? (void *)(uintptr_t)address : NULL;
 }
 
-int omp_target_memcpy(void *to, const void *from, size_t length, size_t to_offset, size_t from_offset, int to_device,
-                      int from_device)
+ABTOMP_API int omp_target_memcpy(void *to, const void *from, size_t length, size_t to_offset, size_t from_offset,
+                                 int to_device, int from_device)
 {
     if (!is_host(to_device) || !is_host(from_device))
         return EINVAL;
@@ -109,9 +109,9 @@ static int copy_rectangle(char *to, const char *from, int dimension, int num, co
     return 0;
 }
 
-int omp_target_memcpy_rect(void *to, const void *from, size_t element, int num, const size_t *volume,
-                           const size_t *to_offsets, const size_t *from_offsets, const size_t *to_sizes,
-                           const size_t *from_sizes, int to_device, int from_device)
+ABTOMP_API int omp_target_memcpy_rect(void *to, const void *from, size_t element, int num, const size_t *volume,
+                                      const size_t *to_offsets, const size_t *from_offsets, const size_t *to_sizes,
+                                      const size_t *from_sizes, int to_device, int from_device)
 {
     if (!to && !from)
         return INT32_MAX; /* the most dimensions that there may be */
@@ -122,17 +122,18 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element, int num, 
     return copy_rectangle(to, from, 0, num, &part);
 }
 
-int omp_target_memcpy_async(void *to, const void *from, size_t length, size_t to_offset, size_t from_offset,
-                            int to_device, int from_device, int num, void *depend)
+ABTOMP_API int omp_target_memcpy_async(void *to, const void *from, size_t length, size_t to_offset, size_t from_offset,
+                                       int to_device, int from_device, int num, void *depend)
 {
     (void)num;
     (void)depend;
     return omp_target_memcpy(to, from, length, to_offset, from_offset, to_device, from_device);
 }
 
-int omp_target_memcpy_rect_async(void *to, const void *from, size_t element, int num, const size_t *volume,
-                                 const size_t *to_offsets, const size_t *from_offsets, const size_t *to_sizes,
-                                 const size_t *from_sizes, int to_device, int from_device, int num_depend, void *depend)
+ABTOMP_API int omp_target_memcpy_rect_async(void *to, const void *from, size_t element, int num, const size_t *volume,
+                                            const size_t *to_offsets, const size_t *from_offsets,
+                                            const size_t *to_sizes, const size_t *from_sizes, int to_device,
+                                            int from_device, int num_depend, void *depend)
 {
     (void)num_depend;
     (void)depend;
@@ -141,7 +142,7 @@ int omp_target_memcpy_rect_async(void *to, const void *from, size_t element, int
 }
 
 /* Memory of the host cannot be associated with itself. */
-int omp_target_associate_ptr(const void *host, const void *address, size_t size, size_t offset, int device)
+ABTOMP_API int omp_target_associate_ptr(const void *host, const void *address, size_t size, size_t offset, int device)
 {
     (void)host;
     (void)address;
@@ -151,7 +152,7 @@ int omp_target_associate_ptr(const void *host, const void *address, size_t size,
     return EINVAL;
 }
 
-int omp_target_disassociate_ptr(const void *address, int device)
+ABTOMP_API int omp_target_disassociate_ptr(const void *address, int device)
 {
     (void)address;
     (void)device;

@@ -54,28 +54,28 @@ static inline __attribute__((always_inline)) void init_lock(void *lock, int hint
         abtomp_tool_lock_init(lock, ompt_mutex_lock, (unsigned)hint);
 }
 
-void omp_init_lock(void *lock)
+ABTOMP_API void omp_init_lock(void *lock)
 {
     init_lock(lock, 0);
 }
 
-void omp_init_lock_with_hint(void *lock, int hint)
+ABTOMP_API void omp_init_lock_with_hint(void *lock, int hint)
 {
     init_lock(lock, hint);
 }
 
-void omp_destroy_lock(void *lock)
+ABTOMP_API void omp_destroy_lock(void *lock)
 {
     if (ABTOMP_NOTED(0))
         abtomp_tool_lock_destroy(lock, ompt_mutex_lock);
 }
 
-void omp_set_lock(void *lock)
+ABTOMP_API void omp_set_lock(void *lock)
 {
     ABTOMP_LOCK(lock, ompt_mutex_lock);
 }
 
-void omp_unset_lock(void *lock)
+ABTOMP_API void omp_unset_lock(void *lock)
 {
     ABTOMP_UNLOCK(lock, ompt_mutex_lock);
 }
@@ -85,7 +85,7 @@ static bool try_lock(void *lock)
     return abtomp_mutex_trylock(lock);
 }
 
-int omp_test_lock(void *lock)
+ABTOMP_API int omp_test_lock(void *lock)
 {
     if (ABTOMP_NOTED(0))
         return abtomp_tool_lock(lock, ompt_mutex_test_lock, try_lock);
@@ -136,17 +136,17 @@ static inline __attribute__((always_inline)) void init_nest_lock(struct nest_loc
         abtomp_tool_lock_init(lock, ompt_mutex_nest_lock, (unsigned)hint);
 }
 
-void omp_init_nest_lock(void *lock)
+ABTOMP_API void omp_init_nest_lock(void *lock)
 {
     init_nest_lock(lock, 0);
 }
 
-void omp_init_nest_lock_with_hint(void *lock, int hint)
+ABTOMP_API void omp_init_nest_lock_with_hint(void *lock, int hint)
 {
     init_nest_lock(lock, hint);
 }
 
-void omp_destroy_nest_lock(void *lock)
+ABTOMP_API void omp_destroy_nest_lock(void *lock)
 {
     if (ABTOMP_NOTED(0))
         abtomp_tool_lock_destroy(lock, ompt_mutex_nest_lock);
@@ -180,7 +180,7 @@ static bool take_viewed(struct nest_lock *lock, int kind, bool (*take)(void *loc
     return true;
 }
 
-void omp_set_nest_lock(void *lock)
+ABTOMP_API void omp_set_nest_lock(void *lock)
 {
     if (ABTOMP_NOTED(0))
         (void)take_viewed(lock, ompt_mutex_nest_lock, take_nest_lock);
@@ -195,7 +195,7 @@ static void leave_nest_lock(struct nest_lock *lock)
         (void)ABTX_word_wake((const volatile void *)&lock->owner, 1);
 }
 
-void omp_unset_nest_lock(void *arg)
+ABTOMP_API void omp_unset_nest_lock(void *arg)
 {
     struct nest_lock *lock = arg;
     bool is_last = --lock->count == 0;
@@ -209,7 +209,7 @@ void omp_unset_nest_lock(void *arg)
         abtomp_tool_nest(lock, ompt_scope_end);
 }
 
-int omp_test_nest_lock(void *arg)
+ABTOMP_API int omp_test_nest_lock(void *arg)
 {
     struct nest_lock *lock = arg;
     bool is_taken = ABTOMP_NOTED(0) ? take_viewed(lock, ompt_mutex_test_nest_lock, try_to_nest) : try_to_nest(lock);
@@ -220,8 +220,7 @@ int omp_test_nest_lock(void *arg)
 
 /* The function `name`, which is in OMP_3.0, as it is in OMP_1.0, too. What ends in _1_0 is local to the library. */
 #define VERSIONS(type, name)                                                                                           \
-    ABTOMP_API type name##_1_0(void *lock);                                                                            \
-    type name##_1_0(void *lock) __attribute__((alias(#name)));                                                         \
+    ABTOMP_API type name##_1_0(void *lock) __attribute__((alias(#name)));                                              \
     __asm__(".symver " #name "_1_0, " #name "@OMP_1.0")
 #define BOTH(type, name)                                                                                               \
     ABTOMP_FORTRAN(type, name, (void *lock));                                                                          \

@@ -236,7 +236,6 @@ ABTOMP_API int __kmpc_get_target_offload(void)
 
 /* -- For Fortran: what takes no parameters or addresses of what it is about is the same -- */
 
-#define SAME(type, name, parameters) ABTOMP_API type name##_ parameters __attribute__((alias(#name)))
 #define BY_ADDRESS(type, name, of)                                                                                     \
     ABTOMP_API type name##_(const of *value)                                                                           \
     {                                                                                                                  \
@@ -253,21 +252,21 @@ ABTOMP_API int __kmpc_get_target_offload(void)
         return name(*number, mask);                                                                                    \
     }
 
-SAME(void, kmp_create_affinity_mask, (void **));
-SAME(void, kmp_destroy_affinity_mask, (void **));
-SAME(int, kmp_set_affinity, (void **));
-SAME(int, kmp_get_affinity, (void **));
-SAME(int, kmp_get_affinity_max_proc, (void));
-SAME(int, kmp_get_blocktime, (void));
-SAME(int, kmp_get_library, (void));
-SAME(int, kmp_get_num_known_threads, (void));
-SAME(int, kmp_get_stacksize, (void));
-SAME(size_t, kmp_get_stacksize_s, (void));
-SAME(void, kmp_set_library_serial, (void));
-SAME(void, kmp_set_library_throughput, (void));
-SAME(void, kmp_set_library_turnaround, (void));
-SAME(void, kmp_set_warnings_off, (void));
-SAME(void, kmp_set_warnings_on, (void));
+ABTOMP_FORTRAN(void, kmp_create_affinity_mask, (void **));
+ABTOMP_FORTRAN(void, kmp_destroy_affinity_mask, (void **));
+ABTOMP_FORTRAN(int, kmp_set_affinity, (void **));
+ABTOMP_FORTRAN(int, kmp_get_affinity, (void **));
+ABTOMP_FORTRAN(int, kmp_get_affinity_max_proc, (void));
+ABTOMP_FORTRAN(int, kmp_get_blocktime, (void));
+ABTOMP_FORTRAN(int, kmp_get_library, (void));
+ABTOMP_FORTRAN(int, kmp_get_num_known_threads, (void));
+ABTOMP_FORTRAN(int, kmp_get_stacksize, (void));
+ABTOMP_FORTRAN(size_t, kmp_get_stacksize_s, (void));
+ABTOMP_FORTRAN(void, kmp_set_library_serial, (void));
+ABTOMP_FORTRAN(void, kmp_set_library_throughput, (void));
+ABTOMP_FORTRAN(void, kmp_set_library_turnaround, (void));
+ABTOMP_FORTRAN(void, kmp_set_warnings_off, (void));
+ABTOMP_FORTRAN(void, kmp_set_warnings_on, (void));
 BY_ADDRESS(void *, kmp_malloc, size_t)
 BY_ADDRESS(void, kmp_set_blocktime, int)
 BY_ADDRESS(void, kmp_set_disp_num_buffers, int)
