@@ -63,8 +63,7 @@ ABTOMP_API int omp_target_is_present(const void *address, int device)
 
 ABTOMP_API int omp_target_is_accessible(const void *address, size_t size, int device)
 {
-    (void)address;
-    (void)size;
+    (void)address, (void)size;
     return is_host(device);
 }
 
@@ -125,8 +124,7 @@ ABTOMP_API int omp_target_memcpy_rect(void *to, const void *from, size_t element
 ABTOMP_API int omp_target_memcpy_async(void *to, const void *from, size_t length, size_t to_offset, size_t from_offset,
                                        int to_device, int from_device, int num, void *depend)
 {
-    (void)num;
-    (void)depend;
+    (void)num, (void)depend;
     return omp_target_memcpy(to, from, length, to_offset, from_offset, to_device, from_device);
 }
 
@@ -135,8 +133,7 @@ ABTOMP_API int omp_target_memcpy_rect_async(void *to, const void *from, size_t e
                                             const size_t *to_sizes, const size_t *from_sizes, int to_device,
                                             int from_device, int num_depend, void *depend)
 {
-    (void)num_depend;
-    (void)depend;
+    (void)num_depend, (void)depend;
     return omp_target_memcpy_rect(to, from, element, num, volume, to_offsets, from_offsets, to_sizes, from_sizes,
                                   to_device, from_device);
 }
@@ -144,18 +141,13 @@ ABTOMP_API int omp_target_memcpy_rect_async(void *to, const void *from, size_t e
 /* Memory of the host cannot be associated with itself. */
 ABTOMP_API int omp_target_associate_ptr(const void *host, const void *address, size_t size, size_t offset, int device)
 {
-    (void)host;
-    (void)address;
-    (void)size;
-    (void)offset;
-    (void)device;
+    (void)host, (void)address, (void)size, (void)offset, (void)device;
     return EINVAL;
 }
 
 ABTOMP_API int omp_target_disassociate_ptr(const void *address, int device)
 {
-    (void)address;
-    (void)device;
+    (void)address, (void)device;
     return EINVAL;
 }
 

@@ -160,11 +160,7 @@ ABTOMP_API void GOMP_target_ext(int device, void (*fn)(void *), size_t num, void
 ABTOMP_API void GOMP_target(int device, void (*fn)(void *), const void *unused, size_t num, void **addresses,
                             size_t *sizes, unsigned char *kinds)
 {
-    (void)device;
-    (void)unused;
-    (void)num;
-    (void)sizes;
-    (void)kinds;
+    (void)device, (void)unused, (void)num, (void)sizes, (void)kinds;
     run_initial(fn, addresses, 0);
 }
 
@@ -173,21 +169,12 @@ ABTOMP_API void GOMP_target(int device, void (*fn)(void *), const void *unused, 
 ABTOMP_API void GOMP_target_data(int device, const void *unused, size_t num, void **addresses, size_t *sizes,
                                  unsigned char *kinds)
 {
-    (void)device;
-    (void)unused;
-    (void)num;
-    (void)addresses;
-    (void)sizes;
-    (void)kinds;
+    (void)device, (void)unused, (void)num, (void)addresses, (void)sizes, (void)kinds;
 }
 
 ABTOMP_API void GOMP_target_data_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds)
 {
-    (void)device;
-    (void)num;
-    (void)addresses;
-    (void)sizes;
-    (void)kinds;
+    (void)device, (void)num, (void)addresses, (void)sizes, (void)kinds;
 }
 
 ABTOMP_API void GOMP_target_end_data(void)
@@ -217,9 +204,7 @@ ABTOMP_API void GOMP_target_enter_exit_data(int device, size_t num, void **addre
 /* Programs that have code for devices register it; there are no devices. */
 ABTOMP_API void GOMP_offload_register(const void *host, int type, const void *data)
 {
-    (void)host;
-    (void)type;
-    (void)data;
+    (void)host, (void)type, (void)data;
 }
 
 ABTOMP_API void GOMP_offload_unregister(const void *host, int type, const void *data)

@@ -340,10 +340,7 @@ static _Atomic(uint32_t) unnamed;
 ABTOMP_API int32_t __kmpc_reduce_nowait(KMP_CALLER, int32_t num, size_t size, void *data,
                                         void (*reduce)(void *, void *), void *name)
 {
-    (void)num;
-    (void)size;
-    (void)data;
-    (void)reduce;
+    (void)num, (void)size, (void)data, (void)reduce;
     abtomp_users_lock(name ? name : &unnamed);
     if (ABTOMP_NOTED(0))
         abtomp_tool_scope(abtomp_self(), ompt_sync_region_reduction, ompt_scope_begin);

@@ -292,8 +292,7 @@ ABTOMP_API void *kmp_realloc_(void **memory, const size_t *size)
 
 ABTOMP_API void kmp_set_defaults_(const char *text, int length)
 {
-    (void)text;
-    (void)length;
+    (void)text, (void)length;
 }
 
 ABTOMP_API void omp_init_lock_with_hint_(void *lock, const int *hint)

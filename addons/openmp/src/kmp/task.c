@@ -148,9 +148,7 @@ ABTOMP_API struct kmp_task *__kmpc_omp_target_task_alloc(KMP_CALLER, int32_t fla
 
 ABTOMP_API int32_t __kmpc_omp_reg_task_with_affinity(KMP_CALLER, struct kmp_task *task, int32_t num, void *list)
 {
-    (void)task;
-    (void)num;
-    (void)list;
+    (void)task, (void)num, (void)list;
     return 0;
 }
 
