@@ -113,7 +113,7 @@ static const void *loop_peek(abti_sched *sched)
 }
 
 /*
- * Whether an ES that has found nothing to pick may take what it sees when it looks again. As long as it sees something
+ * Whether an ES that has found nothing to pick may take what it sees at the next poll. As long as it sees something
  * it goes on here, since between two calls there may be drivers, which would hold up what it is going to take.
  */
 static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_sched *sched)
@@ -131,25 +131,32 @@ static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_s
     return false;
 }
 
-/* Idles. A stacked scheduler gives the ES to its parent, and a main scheduler's ES sleeps. True: it was woken then. */
-static bool loop_idle(abti_es *es, abti_sched *sched, unsigned polls, unsigned gap)
+/* How often an ES that begins to poll does so before it sleeps. relaxed: only time depends on it */
+static unsigned polls_before_sleep(abti_es *es, abti_sched *sched)
+{
+    bool has_drivers = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
+    unsigned num = (unsigned)abti_plain_load_relaxed(&abti_rt.num_xstreams);
+    unsigned polls = has_drivers ? IDLE_POLLS_OF_DRIVERS : IDLE_POLLS;
+    if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
+        return 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
+    if (is_thief(sched))
+        return polls + (unsigned)sched->num_pools * POLLS_A_POOL;
+    return !has_drivers && num > IDLE_POLLS / POLLS_A_STREAM && abti_runs_at_once(num) ? num * POLLS_A_STREAM : polls;
+}
+
+/*
+ * Idles: polls up to `most` times, the user's setting aside. A stacked scheduler gives the ES to its parent, and a main
+ * scheduler's ES sleeps. True: it was woken then.
+ */
+static bool loop_idle(abti_es *es, abti_sched *sched, unsigned polls, unsigned most, unsigned gap)
 {
     abti_assert(es == abti_es_self && gap > 0);
-    bool has_drivers = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
-    bool has_spin = abti_load_relaxed(&es->idle->spin_ns) >= 0; /* the user's setting. relaxed: only time hangs on it */
-    unsigned num = (unsigned)abti_plain_load_relaxed(&abti_rt.num_xstreams); /* relaxed: only time hangs on it */
-    unsigned enough = has_drivers ? IDLE_POLLS_OF_DRIVERS : IDLE_POLLS;
-    if (is_thief(sched))
-        enough += (unsigned)sched->num_pools * POLLS_A_POOL;
-    else if (!has_drivers && num > IDLE_POLLS / POLLS_A_STREAM && abti_runs_at_once(num))
-        enough = num * POLLS_A_STREAM;
-    if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
-        enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
+    bool has_spin = abti_load_relaxed(&es->idle->spin_ns) >= 0; /* the user's setting. relaxed: as above */
     if (es->parent) {
         abti_sched_leave_pools(es, sched); /* it may go on on another ES */
         abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_sched_enter_pools(abti_es_self, sched);
-    } else if (has_spin ? abti_idle_spins_on(es, polls <= 1) : polls < enough) {
+    } else if (has_spin ? abti_idle_spins_on(es, polls <= 1) : polls < most) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
     } else if (is_thief(sched) && thief_sees_work(sched)) {
@@ -366,7 +373,7 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 static void sched_loop(abti_sched *sched)
 {
     struct abti_pool_backoff backoff = abti_pool_backoff_new;
-    for (unsigned polls = 0;;) {
+    for (unsigned polls = 0, most = 0;;) {
         abti_es *es = abti_es_self;
         abti_assert(es && es->cur);
         bool takes = polls == 0 || abti_source_is_to_ask(es) || loop_may_take(&backoff, es, sched);
@@ -384,9 +391,10 @@ static void sched_loop(abti_sched *sched)
             offer_to_sleepers(es, sched);
         } else if (takes || !backoff.seen) { /* otherwise it still leaves what it sees to others */
             unsigned gap = loop_gap(&backoff, sched, polls);
+            most = polls <= 1 ? polls_before_sleep(es, sched) : most;
             polls += gap;
             /* Other streams may be faster to take what it was woken for, again and again. It then polls as if anew. */
-            if (loop_idle(es, sched, polls, gap))
+            if (loop_idle(es, sched, polls, most, gap))
                 polls = 1;
         }
     }
