@@ -151,7 +151,6 @@ abt_sources = \
 	src/sync/hazard.c \
 	src/sync/rounds.c \
 	src/sync/mutex.c \
-	src/sync/mutex_owner.c \
 	src/sync/rwlock.c \
 	src/sync/timer.c \
 	src/sync/waiter.c \

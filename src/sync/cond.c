@@ -21,10 +21,7 @@ static void cond_push(ABT_cond cond, struct abti_waiter *w)
     abti_store_relaxed(&cond->waited, 1);
 }
 
-/*
- * A signalled waiter may have queued for the mutex already when it wakes (abti_mutex_admit, for a broadcast
- * abti_mutex_admit_all).
- */
+/* A signalled waiter may have queued for the mutex already when it wakes (abti_mutex_admit). */
 struct cond_waiter {
     struct abti_mutex_waiter base;
     ABT_mutex mutex;
@@ -144,9 +141,7 @@ void abti_cond_signal(ABT_cond cond)
         abti_unblock_quick(abti_es_self, w->unit);
         return;
     }
-    struct abti_waiter *to_wake = abti_mutex_admit(mutex, w);
-    if (to_wake)
-        abti_waiter_wake(to_wake);
+    abti_waiter_wake_all(abti_mutex_admit(mutex, w));
 }
 
 void abti_cond_broadcast(ABT_cond cond)
@@ -159,7 +154,7 @@ void abti_cond_broadcast(ABT_cond cond)
     abti_store_relaxed(&cond->waited, 0); /* relaxed: see is_waited */
     abti_spin_unlock(&cond->lock);
     if (rest)
-        abti_waiter_wake_all(abti_mutex_admit_all(mutex, rest));
+        abti_waiter_wake_all(abti_mutex_admit(mutex, rest));
 }
 
 bool abti_cond_has_waiters(ABT_cond cond)

@@ -5,6 +5,7 @@
 #include "run/sched.h"
 #include "run/yield.h"
 #include "sync/timer.h"
+#include "wait/external.h"
 #include "wait/native.h"
 
 /* What each is worth: doc/tuning.md. Powers of two: the times of all polls are rounded to the same ones. */
@@ -12,6 +13,66 @@ enum { POLL_FIRST_NS = 1 << 20, POLL_RARELY_NS = 1 << 27 };
 
 /* How often a waiter of another pool is passed over while it is the first. */
 enum { MOST_PASSES = 128 };
+
+/* --- The owner: kept of a recursive mutex, and of all while owners are watched; then quick paths are closed --- */
+
+struct abti_mutex_quick abti_mutex_quick = {0, ABTI_MUTEX_LOCKED};
+
+void abti_mutex_watch_owners(bool watch)
+{
+    const uint32_t never = (uint32_t)-1; /* no word ever holds this */
+    abti_mutex_quick.free = watch ? never : 0;
+    abti_mutex_quick.held = watch ? never : ABTI_MUTEX_LOCKED;
+}
+
+const void *abti_mutex_self(void)
+{
+    abti_es *es = abti_es_self;
+    if (es)
+        return es->cur;
+    abti_external_note();
+    struct abti_known *known = abti_known_self;
+    if (known)
+        abti_store_relaxed(&known->owns_as, &abti_es_self); /* relaxed: it is only shown */
+    return &abti_es_self;                                   /* no other thread has anything there */
+}
+
+/* relaxed, here and below: it is the caller if and only if the caller stored that */
+const void *abti_mutex_owner(ABT_mutex mutex)
+{
+    return abti_load_relaxed(abti_mutex_owner_at(mutex));
+}
+
+static bool is_owned(ABT_mutex mutex)
+{
+    return ((abti_load_relaxed(&mutex->word) | abti_mutex_quick.free) & ABTI_MUTEX_RECURSIVE) != 0;
+}
+
+/* Out of line: a ULT that has waited may have come to another native thread. */
+static ABTI_NOINLINE void set_owner(ABT_mutex mutex)
+{
+    abti_store_relaxed(abti_mutex_owner_at(mutex), abti_mutex_self());
+}
+
+/* Counts one level more if the mutex is recursive and the caller's. */
+static bool enter_again(ABT_mutex mutex)
+{
+    if (!abti_mutex_is_recursive(mutex) || abti_mutex_owner(mutex) != abti_mutex_self())
+        return false;
+    mutex->depth++;
+    return true;
+}
+
+/* Takes the owner away. False: the caller is so still, as the mutex is recursive. */
+static bool clear_owner(ABT_mutex mutex)
+{
+    if (abti_mutex_is_recursive(mutex) && mutex->depth > 0) {
+        mutex->depth--;
+        return false;
+    }
+    abti_store_relaxed(abti_mutex_owner_at(mutex), NULL);
+    return true;
+}
 
 /* Returns the word when a woken waiter has come, or, without `comes`, another caller. */
 ABTI_INLINE uint32_t word_arrived(uint32_t word, bool comes)
@@ -122,13 +183,16 @@ static uint64_t next_poll_ns(uint64_t *step_ns, uint64_t now_ns)
     return (now_ns + 2 * step - 1) & ~(step - 1);
 }
 
-/* With `lock` held: takes a waiter out of its queue if nobody holds the mutex. */
+/*
+ * Takes a waiter out of its queue if nobody holds the mutex, with `lock` held. False also if an unlock has taken it
+ * out; one that is behind is linked with others that wake. relaxed: the waiter acquires the mutex later. acquire and
+ * release: of no use, as `lock` is held
+ */
 static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
-    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && w->next);
-    /* relaxed: the waiter acquires the mutex later. acquire and release: of no use, as `lock` is held */
+    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1);
     uint32_t word = abti_load_relaxed(&mutex->word);
-    if (word & ABTI_MUTEX_LOCKED)
+    if (word & ABTI_MUTEX_LOCKED || !w->next || ((const struct abti_mutex_waiter *)w)->behind)
         return false;
     abti_waitq_remove(queue, w);
     if (has_waiters(mutex))
@@ -142,24 +206,15 @@ static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_w
     return true;
 }
 
-/* Whether a waiter that polls is still queued, with `lock` held. One that is behind is linked with others that wake. */
-static bool is_queued(const struct abti_waiter *w)
-{
-    return w->next && !((const struct abti_mutex_waiter *)w)->behind;
-}
-
-/* Looks for a ULT, on its ES. The mutex still exists: the ULT has not returned from its lock. */
-static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
+/* Polls for a ULT, on its ES. The mutex still exists: the ULT has not returned from its lock. */
+static uint64_t poll_for_ult(struct abti_timer *timer, uint64_t now_ns)
 {
     struct poll *poll = ABTI_CONTAINER_OF(timer, struct poll, timer);
-    ABT_mutex mutex = poll->mutex;
-    uint64_t next = ABTI_CLOCK_NEVER; /* an unlock has taken the waiter out, and wakes it */
-    if (!abti_spin_trylock(&mutex->lock))
-        return next_poll_ns(&poll->step_ns, now_ns);
-    if (is_queued(timer->waiter))
-        next = leave_queue(mutex, poll->queue, timer->waiter) ? ABTI_POLL_WAKE : next_poll_ns(&poll->step_ns, now_ns);
-    abti_spin_unlock(&mutex->lock);
-    return next;
+    struct abti_spin *lock = &poll->mutex->lock;
+    bool locked = abti_spin_trylock(lock), left = locked && leave_queue(poll->mutex, poll->queue, timer->waiter);
+    if (locked)
+        abti_spin_unlock(lock);
+    return left ? ABTI_POLL_WAKE : next_poll_ns(&poll->step_ns, now_ns);
 }
 
 /* Parks a ULT, with `lock` held and the ULT queued. */
@@ -171,19 +226,19 @@ static void park_queued_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *n
         abti_waiter_park(w, &mutex->lock, NULL);
 }
 
-/* Parks a ULT with a timer that looks for it, with `lock` held and the ULT queued. */
+/* Parks a ULT with a timer that polls for it, with `lock` held and the ULT queued. */
 static void park_ult_polling(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
 {
     struct poll poll = {.mutex = mutex, .queue = queue, .step_ns = POLL_FIRST_NS};
-    abti_timer_arm(abti_es_self, &poll.timer, w, next_poll_ns(&poll.step_ns, abti_clock_mono_ns()), look_for_ult);
+    abti_timer_arm(abti_es_self, &poll.timer, w, next_poll_ns(&poll.step_ns, abti_clock_mono_ns()), poll_for_ult);
     park_queued_ult(mutex, w, next);
     abti_timer_disarm(&poll.timer);
 }
 
-static bool spin_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
+static bool poll_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
     abti_spin_lock(&mutex->lock);
-    bool left = is_queued(w) && leave_queue(mutex, queue, w);
+    bool left = leave_queue(mutex, queue, w);
     abti_spin_unlock(&mutex->lock);
     return left;
 }
@@ -195,7 +250,7 @@ static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti
     w->ult = NULL;
     abti_spin_unlock(&mutex->lock);
     abti_known_only_polls(true);
-    while (!abti_native_wait(&w->word, next_poll_ns(&step_ns, abti_clock_mono_ns())) && !spin_natively(mutex, queue, w))
+    while (!abti_native_wait(&w->word, next_poll_ns(&step_ns, abti_clock_mono_ns())) && !poll_natively(mutex, queue, w))
         ;
     abti_known_only_polls(false);
 }
@@ -237,8 +292,8 @@ int abti_mutex_compete(ABT_mutex mutex, struct abti_mutex_waiter *w)
         w->behind = false;
         park_in(mutex, queue, w, NULL);
     }
-    if (ABTI_UNLIKELY(abti_mutex_is_owned(mutex)))
-        abti_mutex_own(mutex);
+    if (ABTI_UNLIKELY(is_owned(mutex)))
+        set_owner(mutex);
     return ABT_SUCCESS;
 }
 
@@ -498,19 +553,9 @@ static bool admit_locked(ABT_mutex mutex, struct abti_waiter *w)
     return true;
 }
 
-struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w)
+struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list)
 {
-    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex)))
-        return w;
-    abti_spin_lock(&mutex->lock);
-    bool queues = admit_locked(mutex, w);
-    abti_spin_unlock(&mutex->lock);
-    return queues ? NULL : w;
-}
-
-struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list)
-{
-    if (!list || abti_mutex_is_recursive(mutex))
+    if (abti_mutex_is_recursive(mutex))
         return list;
     struct abti_waiter *to_wake = NULL, **last = &to_wake;
     abti_spin_lock(&mutex->lock);
@@ -526,26 +571,25 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
     return to_wake;
 }
 
-/* --- Mutexes whose owner is kept: see sync/mutex_owner.c --- */
+/* --- For mutexes with an owner and without --- */
 
-int abti_mutex_lock_plain(ABT_mutex mutex)
+static ABTI_NOINLINE int lock_owned(ABT_mutex mutex)
 {
-    return lock_plain(mutex);
-}
-
-bool abti_mutex_take(ABT_mutex mutex)
-{
-    return mutex_take(mutex, ABTI_MUTEX_LOCKED, false);
+    if (!enter_again(mutex)) {
+        lock_plain(mutex);
+        set_owner(mutex);
+    }
+    return ABT_SUCCESS;
 }
 
 int abti_mutex_lock_slow(ABT_mutex mutex)
 {
-    return ABTI_LIKELY(!abti_mutex_is_owned(mutex)) ? lock_plain(mutex) : abti_mutex_lock_owned(mutex);
+    return ABTI_LIKELY(!is_owned(mutex)) ? lock_plain(mutex) : lock_owned(mutex);
 }
 
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex)
 {
-    return abti_mutex_is_owned(mutex) && !abti_mutex_disown(mutex) ? NULL : release_plain(mutex);
+    return is_owned(mutex) && !clear_owner(mutex) ? NULL : release_plain(mutex);
 }
 
 int abti_mutex_unlock_slow(ABT_mutex mutex)
@@ -558,7 +602,14 @@ int abti_mutex_unlock_slow(ABT_mutex mutex)
 
 bool abti_mutex_trylock(ABT_mutex mutex)
 {
-    return abti_mutex_is_owned(mutex) ? abti_mutex_trylock_owned(mutex) : abti_mutex_take(mutex);
+    bool owned = is_owned(mutex);
+    if (owned && enter_again(mutex))
+        return true;
+    if (!mutex_take(mutex, ABTI_MUTEX_LOCKED, false))
+        return false;
+    if (owned)
+        set_owner(mutex);
+    return true;
 }
 
 void abti_mutex_spinlock(ABT_mutex mutex)

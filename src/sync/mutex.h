@@ -138,14 +138,12 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
 }
 
 /*
- * Lets a waiter, which is claimed and in no queue, have the mutex next. If the mutex is locked, a waiter that need not
- * poll queues for it without being woken, and comes when it is. A waiter with a deadline does not queue, nor does any
- * at a recursive mutex: they take it by themselves. Returns the waiter if it does not queue, to be woken now. NULL: it
- * queues.
+ * Lets waiters, each a struct abti_mutex_waiter that is claimed and in no queue, have the mutex next. If the mutex is
+ * locked, a waiter that need not poll queues for it without being woken, and comes when it is. A waiter with a deadline
+ * does not queue, nor does any at a recursive mutex: they take it by themselves. Returns the list of those that do not
+ * queue, to be woken now.
  */
-struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
-/* Admits several waiters (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */
-struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
+struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
 
 /*
  * They always return ABT_SUCCESS, so that the public functions end in a jump, and a ULT that had to wait goes on in
@@ -206,12 +204,6 @@ ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)
     return (abti_load_relaxed(&mutex->word) & ABTI_MUTEX_RECURSIVE) != 0;
 }
 
-/* Its owner is kept. */
-ABTI_INLINE bool abti_mutex_is_owned(ABT_mutex mutex)
-{
-    return ((abti_load_relaxed(&mutex->word) | abti_mutex_quick.free) & ABTI_MUTEX_RECURSIVE) != 0;
-}
-
 /* While nobody has a mutex: the owners of all of them are kept from now on, or of recursive ones only. */
 void abti_mutex_watch_owners(bool watch);
 
@@ -229,15 +221,6 @@ ABTI_INLINE _Atomic(const void *) *abti_mutex_owner_at(ABT_mutex mutex)
 
 /* The caller, as an owner. */
 const void *abti_mutex_self(void);
-
-/* Between sync/mutex.c and sync/mutex_owner.c: all that is said of owners, */
-int abti_mutex_lock_plain(ABT_mutex mutex);
-bool abti_mutex_take(ABT_mutex mutex);
-/* and with the owner. disown: false when the caller has the mutex still, as it is recursive. */
-int abti_mutex_lock_owned(ABT_mutex mutex);
-bool abti_mutex_trylock_owned(ABT_mutex mutex) ABTI_MUST_CHECK;
-void abti_mutex_own(ABT_mutex mutex);
-bool abti_mutex_disown(ABT_mutex mutex);
 
 ABTI_INLINE int abti_mutex_lock(ABT_mutex mutex)
 {

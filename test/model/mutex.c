@@ -12,7 +12,6 @@
 #include "run/publish.c"
 #include "run/sched.c"
 #include "sync/mutex.c"
-#include "sync/mutex_owner.c"
 #include "sync/timer.c"
 #include "sync/waiter.c"
 #include "wait/native.c"
