@@ -9,16 +9,18 @@
 #include "run/end.h"
 #include "run/migrate.h"
 
-static ABTI_HOT void after_yield(void *arg)
+/* What after_yield gets: the ULT, and in the lowest bit whether it waits in a loop. */
+ABTI_INLINE void *yield_arg(abti_unit *self, ABT_pool_context context)
 {
-    abti_unit *self = arg;
-    abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    abti_assert(context == ABT_POOL_CONTEXT_OP_THREAD_YIELD || context == ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+    return (char *)self + (context == ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
 }
 
-static void after_yield_loop(void *arg)
+static ABTI_HOT void after_yield(void *arg)
 {
-    abti_unit *self = arg;
-    abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+    bool loops = (uintptr_t)arg & 1;
+    abti_unit *self = (abti_unit *)((char *)arg - loops);
+    abti_pool_push(self->pool, self, loops ? ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP : ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 
 /*
@@ -44,8 +46,7 @@ static ABTI_COLD int yield_to_parent_slow(abti_es *es, abti_unit *self, ABT_pool
     if (abti_unit_is_to_migrate(self))
         abti_migrate_serve(self);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
-    return abti_leave_to(es, self, NULL, after, self);
+    return abti_leave_to(es, self, NULL, after_yield, yield_arg(self, context));
 }
 
 /*
@@ -69,8 +70,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
     if (next == self)
         return ABT_SUCCESS;
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
-    return abti_leave(es, self, next, after, self);
+    return abti_leave_to(es, self, next, after_yield, yield_arg(self, context));
 }
 
 /*
@@ -127,74 +127,57 @@ static ABTI_NOINLINE ABTI_HOT int yield_shared(abti_es *es, abti_unit *self)
     return yield_body(es, self, pool, true);
 }
 
-/* The rest of yield_to_parent for a unit that goes to its pool when it has left its stack. relaxed: as there */
-static ABTI_NOINLINE ABTI_HOT int leave_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
-{
-    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    es->cur = es->parent;
-    return abti_ctx_switch_after(&self->ctx, es->parent->ctx, after, self);
-}
-
 /*
- * Goes back to a scheduler that the unit cannot ask for the next one: a user-defined one. Nobody but its host pops
- * units from the queue of a private pool, so that the unit may be in there before it has left its stack. relaxed:
- * queries may see the state late.
+ * Goes back to a scheduler that the unit cannot ask for the next one, a user-defined one, or that is to check events.
+ * Nobody but its host pops units from the queue of a private pool, so that the unit may be in there before it has left
+ * its stack. relaxed: queries may see the state late.
  */
 static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    abti_assert(es == abti_es_self && es->cur == self);
+    abti_assert(es == abti_es_self && es->cur == self && !es->picked);
     abti_unit *parent = es->parent;
-    abti_pool *pool = self->pool;
     if (ABTI_UNLIKELY(!parent || abti_load_relaxed(&self->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
                       abti_switch_is_slow(es) || abti_stack_has_canary(self->stack)))
         return yield_to_parent_slow(es, self, context);
-    if (!abti_pool_is_host(es, pool))
-        return leave_to_parent(es, self, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     es->cur = parent;
-    abti_queue_push(&pool->queue, self);
+    if (!abti_pool_is_host(es, self->pool))
+        return abti_ctx_switch_after(&self->ctx, parent->ctx, after_yield, yield_arg(self, context));
+    abti_queue_push(&self->pool->queue, self);
     return abti_ctx_switch(&self->ctx, parent->ctx);
 }
 
 /*
- * Whether a ULT whose yields have used up the budget may yield on without the scheduler. A ULT that is the only one of
- * a pool at which others look, too, is never in there while it yields, and therefore goes through the scheduler now and
- * then, so that they find it there. So does one that has switch hooks, for whose calls others may wait: those who are
- * to have what it has forked.
+ * Yields when a check of events is due: without the scheduler if there is nothing to check. A ULT that is the only one
+ * of a pool at which others look, too, is never in there while it yields, and therefore goes through the scheduler now
+ * and then, so that they find it there. So does one that has switch hooks, for whose calls others may wait: those that
+ * are to have what it has forked.
  */
-static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sched)
+static ABTI_COLD int yield_at_check(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
+    abti_pool *pool = self->pool;
     bool is_awaited = !abti_pool_is_user(pool) && (es->hooks || !abti_pool_is_private(pool));
-    return !(is_awaited && abti_pool_is_empty(pool)) && abti_renew_budget(es, sched);
+    if ((is_awaited && abti_pool_is_empty(pool)) || !abti_renew_budget(es, es->dsched))
+        return yield_to_parent(es, self, context);
+    es->budget++; /* this yield takes one */
+    return abti_yield_slow(es, context);
 }
 
-static ABTI_NOINLINE ABTI_HOT int yield_predefined(abti_es *es, ABT_pool_context context)
+ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_assert(es == abti_es_self);
     abti_sched *sched = es->dsched;
-    if (!sched || abti_has_requests(self) || (!abti_budget_take(es) && !may_yield_on(es, self->pool, sched)))
-        return yield_to_parent_slow(es, self, context);
+    if (!sched || abti_has_requests(self))
+        return yield_to_parent(es, self, context);
+    if (ABTI_UNLIKELY(!abti_budget_take(es)))
+        return yield_at_check(es, self, context);
     if (sched->front == self->pool)
         return yield_shared(es, self);
     /* No other unit is in the pool in front: pick would return the ULT itself. */
     if (es->fast == self->pool && abti_queue_is_empty(&es->fast->queue) && abti_queue_is_empty(&es->fast->inbox))
         return ABT_SUCCESS;
     return yield_by_pick(es, self, context);
-}
-
-ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
-{
-    abti_unit *self = es->cur;
-    abti_sched *sched = es->dsched;
-    if (!sched)
-        return yield_to_parent(es, self, context);
-    if (sched->front == self->pool && abti_budget_allows(es) && !abti_has_requests(self)) {
-        abti_budget_count(es);
-        return yield_shared(es, self);
-    }
-    return yield_predefined(es, context);
 }
 
 struct queue_arg {
