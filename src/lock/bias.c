@@ -71,26 +71,6 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
     lock->need = (uint16_t)need;
 }
 
-/*
- * Counts that `me` has come, and gives it the bias when its time has come. spin is held. relaxed: spin orders the
- * words, and an owner that sees its own address has stored it itself.
- */
-static void bias_count(struct abti_bias *lock, struct abti_bias_user *me)
-{
-    abti_assert(abti_spin_is_mine(&lock->spin));
-    if (abti_load_relaxed(&lock->last) != me) {
-        abti_store_relaxed(&lock->last, me);
-        abti_store_relaxed(&lock->streak, 0);
-    }
-    uint16_t streak = (uint16_t)(abti_load_relaxed(&lock->streak) + 1);
-    abti_store_relaxed(&lock->streak, streak);
-    if (streak < lock->need || streak < NEED_MIN || !me || !abti_load_relaxed(&have_membarrier))
-        return;
-    abti_store_relaxed(&lock->streak, 0);
-    lock->since_ns = abti_clock_mono_ns();
-    abti_store_relaxed(&lock->owner, me);
-}
-
 /* Sees to it that nobody but the caller, which has spin, is or comes into the lock by the bias. */
 static void bias_exclude(struct abti_bias *lock, struct abti_bias_user *me)
 {
@@ -102,6 +82,27 @@ static void bias_exclude(struct abti_bias *lock, struct abti_bias_user *me)
         take_away(lock, owner);
     else
         abti_store_relaxed(&lock->owner, NULL);
+}
+
+/*
+ * Excludes others, counts that `me` has come, and gives it the bias when its time has come. spin is held. relaxed: spin
+ * orders the words, and an owner that sees its own address has stored it itself.
+ */
+static void bias_come(struct abti_bias *lock, struct abti_bias_user *me)
+{
+    abti_assert(abti_spin_is_mine(&lock->spin));
+    bias_exclude(lock, me);
+    if (abti_load_relaxed(&lock->last) != me) {
+        abti_store_relaxed(&lock->last, me);
+        abti_store_relaxed(&lock->streak, 0);
+    }
+    uint16_t streak = (uint16_t)(abti_load_relaxed(&lock->streak) + 1);
+    abti_store_relaxed(&lock->streak, streak);
+    if (streak < lock->need || streak < NEED_MIN || !me || !abti_load_relaxed(&have_membarrier))
+        return;
+    abti_store_relaxed(&lock->streak, 0);
+    lock->since_ns = abti_clock_mono_ns();
+    abti_store_relaxed(&lock->owner, me);
 }
 
 void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
@@ -116,13 +117,12 @@ bool abti_bias_trylock(struct abti_bias *lock, struct abti_bias_user *me)
         return true;
     if (abti_load_relaxed(&lock->spin.word) & ABTI_SPIN_HELD || !abti_spin_trylock(&lock->spin))
         return false;
-    bias_exclude(lock, me);
-    bias_count(lock, me);
+    bias_come(lock, me);
     return true;
 }
 
 void abti_bias_lock_and_count(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    abti_bias_lock_by_spin(lock, me);
-    bias_count(lock, me);
+    abti_spin_lock(&lock->spin);
+    bias_come(lock, me);
 }

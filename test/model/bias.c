@@ -22,7 +22,7 @@ static void before(void)
     guarded = 0;
     holders = 0;
     abti_store_relaxed(&have_membarrier, true);
-    abti_store_relaxed(&lock.owner, &users[0]); /* as bias_count() leaves it */
+    abti_store_relaxed(&lock.owner, &users[0]); /* as bias_come() leaves it */
 }
 
 static void in_lock(void)
@@ -62,7 +62,7 @@ static void handing_on(int index)
     abti_bias_lock_by_spin(&lock, &users[1]);
     lock.streak = NEED_MAX;
     abti_store_relaxed(&lock.last, &users[1]);
-    bias_count(&lock, &users[1]);
+    bias_come(&lock, &users[1]);
     in_lock();
     abti_bias_unlock(&lock, &users[1]);
     owner(&users[1], 2);
