@@ -123,7 +123,7 @@ int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
     return ABT_SUCCESS;
 }
 
-/* What is not the eventual's is refused. */
+/* A pointer that is not the eventual's is refused. */
 ABTI_INLINE int eventual_set_plain(ABT_eventual eventual, void *value, int nbytes, const char *function)
 {
     if (ABTI_REFUSE(nbytes < 0))

@@ -15,7 +15,7 @@ enum { SYNC_TEXT = ABTI_MISUSE_TEXT, PROBLEM = SYNC_TEXT + 64 };
 
 /* --- Objects that go --- */
 
-/* Says who waits in the queue; "": nobody. The queue's lock is held. */
+/* Names the waiters in the queue; "": there are none. The queue's lock is held. */
 static void spell_waiters(char text[PROBLEM], const struct abti_waitq *q)
 {
     char waiter[SYNC_TEXT];
@@ -56,7 +56,7 @@ static void find_use_of_mutex(char text[PROBLEM], ABT_mutex mutex)
         snprintf(text, PROBLEM, "is locked");
 }
 
-/* Says who has locked it; "": nobody has. */
+/* Names the owner; "": there is none. */
 static void spell_inside(char text[PROBLEM], ABT_rwlock rwlock)
 {
     char writer[SYNC_TEXT];
@@ -137,7 +137,8 @@ bool abti_misuse_of_free(void *object, enum abti_handle_kind kind, const char *f
 
 /* --- Mutexes --- */
 
-/* The owner of the mutex has ended, and so is never going to unlock it. What it has unlocked before is not its own. */
+/* The owner of the mutex has ended, and so is never going to unlock it. A mutex that it has unlocked before is not its
+ * own. */
 static bool has_owner_ended(ABT_mutex mutex, const void *owner)
 {
     return abti_slab_has(&abti_rt.unit_slab, owner) && abti_unit_is_done((abti_unit *)(uintptr_t)owner) &&

@@ -36,8 +36,8 @@ static ABT_bool take_task(void *arg, struct abtx_work *work);
  * stream waits (abti_source_wake_one); a stream waits, and then looks at offers. Each has a seq_cst fence before the
  * look. A thief that takes a deque out looks for public tasks once more, behind a fence, and puts it back if there are
  * any: it, or the owner whose fence came first, sees what the other has done. Nor is a request: a deque is put into
- * unasked when its request has been taken back, and so one who finds it there, though it was asked, has been overtaken
- * by another stream's request.
+ * unasked when its request has been taken back, and so a thief that finds it there, though it was asked, has been
+ * overtaken by another stream's request.
  */
 enum { DEQUE_PATIENCE_NS = 20000, SPARED_NS = 5000 };
 
@@ -202,7 +202,7 @@ void abti_workers_remove_all(void)
     abti_source_detach_all(&workers.source);
 }
 
-/* --- What owners do --- */
+/* --- Owners --- */
 
 void abti_workers_offer(struct abti_deque *deque)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an ES calls beside its units: drivers, and in place of sleep the wait of one of them. All of an ES are one list
- * of callees. doc/waiting.md is the user's view, doc/memory-model.md proves that no wake is lost.
+ * The functions that an ES calls beside its units: drivers, and in place of sleep the wait of one of them. All of an ES
+ * are one list of callees. doc/waiting.md is the user's view, doc/memory-model.md proves that no wake is lost.
  */
 #ifndef ABTI_IDLE_IDLE_H
 #define ABTI_IDLE_IDLE_H
@@ -124,7 +124,7 @@ ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
 void abti_idle_leave_callee(abti_es *es);
 
 /*
- * Whether the ES, which has found nothing and whose spin_ns is not negative, looks again because of that setting.
+ * Whether the ES, which has found nothing and whose spin_ns is not negative, polls on because of that setting.
  * `first`: it has found something the last time.
  */
 bool abti_idle_spins_on(abti_es *es, bool first);
@@ -134,7 +134,7 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
 
 /* --- For any thread --- */
 
-/* Sets how long the ES looks for something to run before it sleeps; negative: as the library thinks fit. */
+/* Sets how long the ES polls for something to run before it sleeps; negative: as the library thinks fit. */
 void abti_idle_set_spin(abti_es *es, int64_t spin_ns);
 
 /* Makes the descriptor that a wait needs, if there is none yet. Returns an ABT code. */
@@ -162,7 +162,7 @@ bool abti_idle_may_call(const abti_es *es, const struct ABTX_driver_opaque *driv
  */
 bool abti_idle_poll_locked(abti_es *es, struct abti_callee *c);
 
-/* Says anew who is called when, after a change; the second one, by the ES alone, also what it alone knows. */
+/* Says anew which callees are called when, after a change; the second one, on the ES, also what it alone knows. */
 void abti_callees_update(abti_es *es);
 void abti_callees_update_own(abti_es *es);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When an ES that sleeps looks again at what nobody tells it about: units that come to a user-defined pool without a
+ * When an ES that sleeps polls for what nobody tells it about: units that come to a user-defined pool without a
  * push of ours, and, when it has been asked to stop, units blocked out of its pools that end elsewhere. For the former
  * it polls less and less often while there are none.
  */
@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "base/compiler.h"
 
-/* What each is worth: doc/tuning.md. */
+/* The worth of each: doc/tuning.md. */
 enum {
     ABTI_REPOLL_NS = 1000000,                   /* the shortest sleep between two polls */
     ABTI_REPOLL_RARELY_NS = 8 * ABTI_REPOLL_NS, /* the longest one */
@@ -25,7 +25,7 @@ struct abti_repoll {
     uint64_t step_ns;   /* after how long a sleep */
 };
 
-/* Returns when the ES, which goes to sleep now, is to look again. `often`: after the shortest sleep in any case. */
+/* Returns when the ES, which goes to sleep now, is to poll again. `often`: after the shortest sleep in any case. */
 ABTI_INLINE uint64_t abti_repoll_next(struct abti_repoll *repoll, uint64_t now_ns, bool often)
 {
     abti_assert(now_ns >= repoll->polled_ns && repoll->step_ns <= ABTI_REPOLL_RARELY_NS);

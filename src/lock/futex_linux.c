@@ -20,7 +20,7 @@ static struct timespec timespec_of(uint64_t ns)
 }
 
 /*
- * The system may refuse the call by a filter, at any time. Then nobody is woken, and a sleeper looks again
+ * The system may refuse the call by a filter, at any time. Then nobody is woken, and a sleeper polls again
  * every now and then: what the C library has for that would need the same call.
  */
 static ABTI_COLD bool futex_nap(uint64_t deadline_ns)

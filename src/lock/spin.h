@@ -82,11 +82,11 @@ ABTI_INLINE bool abti_spin_is_mine(struct abti_spin *lock)
     return ABTI_BUILD_ASSERT && abti_lockrank_holds(lock);
 }
 
-/* Makes one step, from 0 on, of a "look again later" loop: it spins, then gives way and sleeps in turn. */
+/* Makes one step, from 0 on, of a loop that polls: it spins, then gives way and sleeps in turn. */
 enum { ABTI_BACKOFF_LONGEST = 519 }; /* at this step it sleeps for 25.6 ms */
 void abti_backoff(unsigned step);
 
-/* Looks until the condition holds, which another thread is about to make true. */
+/* Polls until the condition holds, which another thread is about to make true. */
 #define abti_spin_until(condition)                                                                                     \
     do {                                                                                                               \
         for (unsigned step_ = 0; !(condition); step_++)                                                                \

@@ -35,8 +35,8 @@ ABTI_INLINE uint32_t abti_shelf_node(const struct abti_slab *slab, const struct 
 }
 
 /*
- * Gives a cache the first of the node's shelves that the fewest have, so that those who come and go have the same. Each
- * node has as many shelves in use as the one that needs most.
+ * Gives a cache the first of the node's shelves that the fewest have, so that threads that come and go have the same.
+ * Each node has as many shelves in use as the one that needs most.
  */
 struct abti_shelf *abti_depot_join(struct abti_slab *slab, uint32_t node);
 void abti_depot_leave(struct abti_slab *slab, struct abti_shelf *shelf);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is at the low end of a stack, so that an overflow is found.
+ * The guard at the low end of a stack, by which an overflow is found.
  *
  * - guard pages: the first access beyond the stack faults, in the guilty frame. They are made by madvise where the
  *   kernel can (Linux 6.13), which costs no mapping; else by mprotect, which splits the stack's mapping, so that there

@@ -54,7 +54,7 @@ struct abti_new_cell {
 
 struct abti_slab;
 
-/* What a kind of object differs in from others. It is constant after abti_slab_init. */
+/* The properties of a kind of object. They are constant after abti_slab_init. */
 struct abti_slab_spec {
     struct abti_arena_spec arena; /* where its cells are */
     unsigned run;                 /* cells handed to a cache at first; later it gets more at a time */

@@ -134,7 +134,7 @@ void abti_stack_open(struct abti_stack *stack);
 /* Tell the tools that the stack has a unit again, or none; then it is a mistake to look at the stack. */
 void abti_stack_alive(struct abti_stack *stack) ABTI_NO_SANITIZE;
 void abti_stack_dead(struct abti_stack *stack) ABTI_NO_SANITIZE;
-/* What a stack that has a unit points to is no leak. alive and dead call it. */
+/* Memory that the stack of a unit points to is no leak. alive and dead call it. */
 void abti_stack_set_root(struct abti_stack *stack, bool root) ABTI_NO_SANITIZE;
 /* Tells the tools that nobody runs on the stack any more. The caller runs on another one. */
 void abti_stack_forget(struct abti_stack *stack);

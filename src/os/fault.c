@@ -9,7 +9,8 @@
 #include "base/compiler.h"
 #include "os/vm.h"
 
-/* What a handler, ours or the user's, may need beyond the frame of the signal, which grows with the vector units. */
+/* The room that a handler, ours or the user's, may need beyond the frame of the signal, which grows with the vector
+ * units. */
 enum { FAULT_STACK = 64 * 1024 };
 
 /*

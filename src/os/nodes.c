@@ -44,7 +44,7 @@ static void fill_cpu(int cpu)
     nodes_filled.has_cpus = true;
 }
 
-/* What comes is of the next node. */
+/* The rest is of the next node. */
 static void fill_next(void)
 {
     nodes_filled.num += nodes_filled.has_cpus;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known inline of the shared built-in kinds, FIFO and RANDWS: where their units are. A FIFO has them in the
+ * The inline part of the shared built-in kinds, FIFO and RANDWS: where their units are. A FIFO has them in the
  * pool's inbox. RANDWS has them in the ring, and those for which there was no memory in the inbox, which then is
  * behind the ring's tail. The caller holds the pool's lock where a name ends in _locked.
  */

@@ -126,7 +126,7 @@ static bool priv_is_empty(abti_pool *pool)
 
 /*
  * The queue's size also counts the units that were joined in place. For another thread their number may change around
- * the load of the size. Such a reader looks again, a few times, and then returns too small a size rather than too large
+ * the load of the size. Such a reader tries again, a few times, and then returns too small a size rather than too large
  * a one. For a moment the number may be one too large, see abti_pool_in_place_give_back.
  */
 static size_t priv_size(abti_pool *pool)

@@ -156,7 +156,7 @@ void abti_pool_retain(abti_pool *pool)
     abti_fetch_add_relaxed(&pool->num_scheds, 1); /* relaxed: the caller has the pool in any case */
 }
 
-/* Whether units name the pool that come back to it, or are in it. What is in a user-defined pool is its user's. */
+/* Whether units name the pool that come back to it, or are in it. The units in a user-defined pool are its user's. */
 static bool has_units(abti_pool *pool)
 {
     abti_pool_await_wakers(pool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every pool has, the operations that a kind of pool fills in, and the one kind that is served without a call: a
- * private FIFO.
+ * The parts of every pool, the operations that a kind of pool fills in, and the one kind that is served without a call:
+ * a private FIFO.
  */
 #ifndef ABTI_POOL_POOL_H
 #define ABTI_POOL_POOL_H
@@ -109,7 +109,8 @@ struct ABT_pool_opaque {
     _Atomic(abti_es *) quick_host; /* lock: the same while units are created quickly, else ABTI_NO_HOST. Creators
                                       read it without the lock */
     /* Of built-in RANDWS: a bit for each of `boxes` that has units, see pool/stolen.h. It is far from the size of the
-     * ring: who has found that 0 reads this next, and would fetch the line again that the owner has just written. */
+     * ring: a thief that has found that 0 reads this next, and would fetch the line again that the owner has just
+     * written. */
     _Atomic(uint64_t) filled;
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
@@ -117,7 +118,7 @@ struct ABT_pool_opaque {
 
     struct abti_parking_list parked /* lock: streams that sleep until a unit comes */
         ABTI_ALIGNED(ABTI_CACHE_LINE);
-    struct abti_lookout lookout; /* who looks at timers of the pool's ULTs that their stream does not look at */
+    struct abti_lookout lookout; /* which stream polls timers of the pool's ULTs that their own stream does not poll */
 
     /* rt->lock: the list of all pools. They are written when a neighbour comes or goes */
     abti_pool *next ABTI_ALIGNED(ABTI_CACHE_LINE), *prev;

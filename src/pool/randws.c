@@ -39,7 +39,7 @@ static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
 
 static bool randws_is_empty(abti_pool *pool)
 {
-    /* relaxed: a racy read; abti_parking_enter looks again under the lock */
+    /* relaxed: a racy read; abti_parking_enter polls again under the lock */
     return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->request) & ABTI_REQUEST_HANDOFF) &&
            abti_stolen_is_empty(pool);
 }

@@ -14,7 +14,7 @@
  */
 enum { PATIENCE_NS = 1000 };
 
-/* So often a thief looks at its request before it looks at the pool again. */
+/* So often a thief polls its request before it polls the pool again. */
 enum { OWN_SPINS = 8 };
 
 /* The hand-off, which the caller has taken off the pool, is on its giver's stack, and goes when it is DONE. */
@@ -71,7 +71,7 @@ static bool is_busy(abti_pool *pool, uint64_t asked_ns)
 }
 
 /*
- * Waits for the answer. What it looks at is its own; at the pool, whose owner is busy there, it looks now and then
+ * Waits for the answer. The word that it polls is its own; the pool, whose owner is busy there, it polls now and then
  * only. Sets *empty when the pool was empty. Returns the unit, or NULL.
  */
 static abti_unit *wait_for_grant(abti_pool *pool, struct abti_steal_request *request, bool *empty)

@@ -6,7 +6,7 @@
 #include "os/clock.h"
 #include "pool/builtin.h"
 
-/* What nobody has taken a unit from for so long is taken back. */
+/* A batch of which nobody has taken a unit for so long is taken back. */
 enum { STALE_NS = 100000 };
 
 /* Two cache lines. A unit that is taken is the oldest. */
@@ -74,7 +74,7 @@ void abti_stolen_fill_locked(abti_pool *pool, struct abti_stolen *box, unsigned 
     num = num < ABTI_STOLEN_UNITS ? num : ABTI_STOLEN_UNITS;
     if (num == 0)
         return;
-    /* relaxed: the pool's lock orders it for those who look there; the others take it for a hint */
+    /* relaxed: the pool's lock orders it for threads that search there; the others take it for a hint */
     abti_fetch_or_relaxed(&pool->filled, stolen_bit((unsigned)(box - boxes_of(pool))));
     for (uint32_t i = 0; i < num; i++)
         box->units[i] = abti_ring_pop(&pool->ring, true);

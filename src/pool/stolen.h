@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What thieves have taken of a pool in bulk, and have still to run. A thief of small units takes up to half of what
- * there is, so that the pool's lock is needed once for a dozen of them. It runs the oldest and leaves the others in a
- * box of its own, which belongs to the pool: they are units of the pool as before, and everybody who may take from the
- * pool may take them there. So no unit waits for a thief that is held up.
+ * Units that thieves have taken of a pool in bulk, and have still to run. A thief of small units takes up to half of
+ * what there is, so that the pool's lock is needed once for a dozen of them. It runs the oldest and leaves the others
+ * in a box of its own, which belongs to the pool: they are units of the pool as before, and each stream that may take
+ * from the pool may take them there. So no unit waits for a thief that is held up.
  *
  * A pool has ABTI_STOLEN_BOXES boxes, one for each stream by its index (some streams share one if there are more). A
  * box has a lock. Its thief keeps the box, which is empty, locked while it asks or waits for the pool's lock; all

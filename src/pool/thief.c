@@ -13,7 +13,7 @@ bool abti_pool_is_spared_slow(abti_pool *pool)
     return abti_truce_holds(&pool->truce, abti_clock_mono_ns()) && abti_pool_may_ask(pool);
 }
 
-/* Whether the thief, who may just have run what it has stolen before, may steal from the pool. */
+/* Whether the thief, which may just have run an earlier stolen unit, may steal from the pool. */
 static bool may_steal_from(struct abti_robber *robber, abti_pool *pool)
 {
     if (!abti_thief_needs_time(&robber->thief, &pool->truce))

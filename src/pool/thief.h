@@ -9,7 +9,7 @@
 #include "pool/thief_policy.h"
 #include "rt/types.h"
 
-/* What a scheduler that steals remembers. It is used by its ES alone. */
+/* The memory of a scheduler that steals. It is used by its ES alone. */
 struct abti_robber {
     struct abti_thief thief;
     struct abti_truce *truce; /* with the pool, one that it serves, that it got the last unit from */

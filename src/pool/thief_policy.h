@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include "base/compiler.h"
 
-/* What each is worth: doc/tuning.md. */
+/* The worth of each: doc/tuning.md. */
 enum {
     ABTI_THIEF_SMALL_NS = 700,     /* a shorter unit should have been left to the ES that is busy with its pool */
     ABTI_THIEF_ENOUGH_SMALLS = 4,  /* so many small units in a row begin a truce */
@@ -38,7 +38,7 @@ struct abti_truce {
     _Atomic(uint32_t) smalls;   /* how many of the last units that were got from a busy ES were too small */
 };
 
-/* What a scheduler that steals, or an ES that has sources, remembers. It is all zeros at first, and that ES alone
+/* The memory of a scheduler that steals, or of an ES that has sources. It is all zeros at first, and that ES alone
  * uses it. */
 struct abti_thief {
     uint64_t got_ns; /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */

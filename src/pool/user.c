@@ -7,7 +7,7 @@
 #include "pool/user_def.h"
 #include "rt/kvconf.h"
 
-/* The operations of one pool. What its definition leaves out is NULL in them. */
+/* The operations of one pool. A function that its definition leaves out is NULL. */
 struct user_pool {
     struct abti_pool_ops ops;
     struct abti_pool_ops plain;    /* what those call while the order of the calls is reported, see below */
@@ -354,7 +354,7 @@ static void ordered_free_unit(abti_pool *pool, ABT_unit handle)
     end_call();
 }
 
-/* Reports the order of the calls from now on. What the pool cannot do stays NULL. */
+/* Reports the order of the calls from now on. A function that the pool has not got stays NULL. */
 static void tell_order(struct user_pool *user)
 {
     struct abti_pool_ops *ops = &user->ops;

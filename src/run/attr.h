@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is behind ABT_thread_attr. */
+/* The attributes behind ABT_thread_attr. */
 #ifndef ABTI_RUN_ATTR_H
 #define ABTI_RUN_ATTR_H
 

@@ -148,8 +148,8 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 }
 
 /*
- * The same for a ULT whose scheduler is user-defined, and chooses the next unit. What needs more than a registration
- * and a switch is left to abti_join_slow, so that this function calls nothing itself.
+ * The same for a ULT whose scheduler is user-defined, and chooses the next unit. A join that needs more than a
+ * registration and a switch is left to abti_join_slow, so that this function calls nothing itself.
  */
 static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
@@ -343,7 +343,7 @@ static ABTI_NOINLINE bool lone_take_shared(abti_es *es, abti_pool *front, abti_u
 
 /*
  * Whether the running unit is a ULT that may leave at once, under a main scheduler that would run the tasklet next.
- * What else there is about them is the general functions'. relaxed: a racy read.
+ * The general functions do the rest. relaxed: a racy read.
  */
 ABTI_INLINE bool may_be_lone(abti_es *es, abti_unit *unit)
 {

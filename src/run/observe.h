@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who observes, and what that makes slow. While nobody does, streams take the quick paths, which know nothing of
- * events.
+ * The observers, and the paths that they make slow. While there are none, streams take the quick paths, which know
+ * nothing of events.
  *
- *   flag                       who observes                      what takes its slow path
+ *   flag                       observer                          path that is slow
  *   es->slow                   any of the next five              every switch, wait and call in place of the ES, by
  *                                                                abti_switch_is_slow
  *   es->in_hand                the running unit has C++          as es->slow (unit/exceptions.h)

@@ -150,8 +150,8 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
 /*
  * Yields when a check of events is due: without the scheduler if there is nothing to check. A ULT that is the only one
  * of a pool at which others look, too, is never in there while it yields, and therefore goes through the scheduler now
- * and then, so that they find it there. So does one that has switch hooks, for whose calls others may wait: those that
- * are to have what it has forked.
+ * and then, so that they find it there. So does one that has switch hooks, for whose calls thieves of its forked tasks
+ * may wait.
  */
 static ABTI_COLD int yield_at_check(abti_es *es, abti_unit *self, ABT_pool_context context)
 {

@@ -105,7 +105,7 @@ static void switch_to(abti_unit *self, abti_unit *to, void (*after)(void *), voi
         (void)abti_ctx_switch(&self->ctx, to->ctx);
 }
 
-/* What a carrier does that has no unit, on a stack where no unit runs. */
+/* A carrier without a unit, on a stack where no unit runs. */
 static void carrier_carry(struct abti_carrier *c)
 {
     while (await_turn(c)) {

@@ -36,7 +36,7 @@ static void sleep_in_dock(abti_es *es, const _Atomic(uint32_t) *word, uint32_t v
     abti_wordq_leave(&docked);
 }
 
-/* What is asked of the ES beside drivers waits until it comes to its scheduler, which looks at everything. */
+/* A request to the ES that no driver serves waits until the ES comes to its scheduler, which serves all. */
 static void dock_sleep(abti_es *es, const _Atomic(uint32_t) *word, uint32_t value)
 {
     abti_assert(es == abti_es_self && dock_is_wanted(es));

@@ -126,7 +126,7 @@ static void tell_entered(abti_es *es)
     abti_tool_event_run(es, es->cur, es->main_unit);
 }
 
-/* What the native thread runs becomes a ULT of the stream. */
+/* The work of the native thread becomes a ULT of the stream. */
 static void become_ult(abti_es *es, abti_unit *main_ult)
 {
     abti_unit_set_pinned(main_ult, true);

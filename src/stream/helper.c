@@ -89,7 +89,7 @@ bool abti_helper_register(struct abti_helper *helper)
     return true;
 }
 
-/* What a helper has in common with the others. */
+/* The common part of helpers. */
 static void *helper_main(void *run_)
 {
     struct abti_listed_thread own;

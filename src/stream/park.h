@@ -21,7 +21,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
 
 /*
  * The ES is about to leave, by a jump, a user-defined function that may have been called in the midst of such a sleep:
- * the wait of a driver, or a function of a pool. What it has entered for that it leaves now.
+ * the wait of a driver, or a function of a pool. It leaves now the lists that it has entered for that.
  */
 void abti_es_leave_park(abti_es *es);
 

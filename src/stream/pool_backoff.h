@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include "base/compiler.h"
 
-/* What each is worth: doc/tuning.md. */
+/* The worth of each: doc/tuning.md. */
 enum {
     ABTI_POOL_BACKOFF_POLLS = 8,     /* polls in a row that see the same unit before the ES takes it */
     ABTI_POOL_BACKOFF_GAP = 64,      /* pauses between two polls when others have been faster */

@@ -28,8 +28,8 @@ enum { IDLE_POLLS = 400, POLLS_A_STREAM = 100, IDLE_POLLS_OF_DRIVERS = 20 };
 enum { MAX_GAP = 64, POLLS_A_POOL = 50 };
 
 /*
- * What a thief sees, in the words of loop_peek. What it looks at costs those who are busy there a miss of the cache,
- * and there may be many thieves: so it looks at its own pool and a few at random, however many there are. It polls a
+ * What a thief sees, in the words of loop_peek. Each poll costs the streams that are busy there a miss of the cache,
+ * and there may be many thieves: so it polls its own pool and a few at random, however many there are. It polls a
  * victim that is not empty until the steal succeeds or the victim is empty.
  */
 static const void *thief_peek(abti_sched *sched)

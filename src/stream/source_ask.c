@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stream without units does: it asks its sources, polls on for a while, and becomes idle. */
+/* A stream without units: it asks its sources, polls on for a while, and becomes idle. */
 #include "base/assert.h"
 #include "os/annotate.h"
 #include "os/clock.h"
@@ -10,7 +10,7 @@
 #include "unit/tool_event.h"
 #include "wait/cpus.h"
 
-/* What the ES has got, and for what it is prepared. */
+/* The work that the ES has got, and its preparation. */
 struct asked {
     struct abtx_work work;
     abti_unit *unit;  /* for its function */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Those who search for a source's work, those who are idle, and who wakes them. */
+/* The streams that search for a source's work, the idle ones, and their wakers. */
 #include "base/assert.h"
 #include "stream/source_impl.h"
 
@@ -53,14 +53,15 @@ void abti_source_leave_idle(struct abti_attachment *a, uint32_t state)
     abti_store_relaxed(&a->state, state); /* relaxed: the ES alone leaves the other two states */
 }
 
-/* Makes one of the wakes that were left to one who has searched and does so no more. The caller has a fence before. */
+/* Makes one of the wakes that were left to a stream that has searched and does so no more. The caller has a fence
+ * before. */
 static void pay_owed(struct abtx_source *source)
 {
     if (abti_load_relaxed(&source->owed) == 0) /* relaxed: the fence orders it */
         return;
     /* acquire, release: of no use */
     uint32_t owed = abti_exchange_acq_rel(&source->owed, 0);
-    if (owed > 1 && abti_load_relaxed(&source->idle) > 0) /* relaxed, both: the one that is woken looks again */
+    if (owed > 1 && abti_load_relaxed(&source->idle) > 0) /* relaxed, both: the one that is woken polls again */
         abti_fetch_add_relaxed(&source->owed, owed - 1);
     if (owed > 0)
         abti_source_wake_one(source);
@@ -98,8 +99,8 @@ void abti_source_leave_search(struct abti_attachment *a)
 }
 
 /*
- * Counts one more who searches, unless enough do. So few wakers come for the source's lock, too. relaxed: those who
- * look at the number on account of another word have a fence in between.
+ * Counts one more searching stream, unless enough do. So few wakers come for the source's lock, too. relaxed: those
+ * that look at the number on account of another word have a fence in between.
  */
 static bool claim_search(struct abtx_source *source)
 {
@@ -120,8 +121,8 @@ bool abti_source_may_search(struct abti_attachment *a)
 }
 
 /*
- * Leaves the wake to one who searches. False: nobody does any more. One who looks for what others make when they are
- * asked looks again by itself.
+ * Leaves the wake to a searching stream. False: there is none any more. One that searches for work that others make
+ * when they are asked polls again by itself.
  */
 static bool leave_wake(struct abtx_source *source)
 {
@@ -133,7 +134,7 @@ static bool leave_wake(struct abtx_source *source)
     return abti_load_relaxed(&source->searching) > 0;
 }
 
-/* Wakes the last one that has become idle, in whose name the caller has been counted as one who searches. */
+/* Wakes the last one that has become idle, in whose name the caller has been counted as searching. */
 static void wake_idler(struct abtx_source *source)
 {
     abti_wakeup wakeup = NULL;

@@ -146,7 +146,7 @@ void abti_es_dispose(abti_es *es)
 }
 
 /*
- * Waits until the stream, which has been joined, is freed or revived. As a rule that is soon: it looks for a while
+ * Waits until the stream, which has been joined, is freed or revived. As a rule that is soon: it polls for a while
  * before it sleeps.
  */
 static void await_control(abti_es *es)

@@ -33,7 +33,7 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
     barrier->num_polls = barrier->num_local = barrier->num_asleep = barrier->natives_in = 0;
     abti_store_relaxed(&barrier->natives_out, 0);
     memset(&barrier->adaptive, 0, sizeof(barrier->adaptive));
-    barrier->was_looked_at = false;
+    barrier->was_polled = false;
     barrier->waiters = (struct abti_waitq){0};
     barrier->local_pool = NULL;
     abti_store_relaxed(&barrier->rounds, 0);
@@ -42,10 +42,10 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
 void abti_barrier_settle(ABT_barrier barrier)
 {
     abti_spin_lock(&barrier->lock);
-    bool was_looked_at = barrier->was_looked_at;
+    bool was_polled = barrier->was_polled;
     uint32_t natives_in = barrier->natives_in;
     abti_spin_unlock(&barrier->lock);
-    if (was_looked_at)
+    if (was_polled)
         abti_hazards_settle(barrier);
     /* acquire: pairs with barrier_wait_natively */
     abti_spin_until(abti_load_acquire(&barrier->natives_out) == natives_in);
@@ -81,7 +81,7 @@ int abti_barrier_meet(ABT_barrier barrier)
     uint32_t num_asleep = barrier->num_asleep;
     if (barrier->num_polls > 0) {
         barrier->num_polls = barrier->num_asleep = 0;
-        barrier->was_looked_at = true;
+        barrier->was_polled = true;
         /* release: pairs with the acquire in abti_round_is_over. relaxed: the lock is held */
         abti_store_release(&barrier->rounds, abti_load_relaxed(&barrier->rounds) + 1);
     }
@@ -106,7 +106,7 @@ abti_ctx abti_barrier_leave(void *room, void *barrier_, void *unused)
 }
 
 /*
- * While it spins, a ULT does what its stream would do in its place: it looks for units in its pools, if they are few.
+ * While it spins, a ULT does what its stream would do in its place: it polls its pools for units, if they are few.
  * It does not look for sources of work.
  */
 enum { FEW_POOLS = 4 };

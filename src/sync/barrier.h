@@ -12,16 +12,16 @@
 
 /*
  * The memory is aligned as malloc does, no more, since to align it to lines takes four times as long. So what each ULT
- * writes with the lock held is in the first 16 bytes, which are in one line, and what those who poll read is a line
+ * writes with the lock held is in the first 16 bytes, which are in one line, and the words that are polled are a line
  * away.
  */
 struct ABT_barrier_opaque {
     struct abti_spin lock;     /* guards the fields that name it */
     uint32_t num;              /* lock: how many meet. Constant while one waits */
     _Atomic(uint32_t) arrived; /* lock: how many of this round have come so far. Those who come read it before */
-    uint32_t num_polls;        /* lock: how many of them look for the end of the round, or sleep as native threads */
+    uint32_t num_polls;        /* lock: how many of them poll the end of the round, or sleep as native threads */
 
-    struct abti_waitq waiters; /* lock: those who block */
+    struct abti_waitq waiters; /* lock: the threads and ULTs that block */
     abti_pool *local_pool;     /* lock: the pool of those in `local`; NULL: there are none */
     uint32_t num_local;        /* lock: how many are in `local` */
     uint32_t room;             /* how many fit there; a barrier of more does without. Constant */
@@ -29,9 +29,9 @@ struct ABT_barrier_opaque {
     uint32_t natives_in;       /* lock: native threads that have begun to poll, of all rounds */
 
     char line_1[ABTI_CACHE_LINE];
-    _Atomic(uint32_t) rounds; /* lock: rounds that somebody looked at have ended so often. A futex word */
-    uint32_t num_to_run; /* num, for those who have not got the lock: they would move its line. Constant likewise */
-    bool was_looked_at;  /* lock: there was such a round */
+    _Atomic(uint32_t) rounds;      /* lock: rounds that somebody looked at have ended so often. A futex word */
+    uint32_t num_to_run;           /* num, for threads without the lock: they would move its line. Constant likewise */
+    bool was_polled;               /* lock: there was such a round */
     struct abti_adaptive adaptive; /* how long native threads give way before they sleep */
     char line_2[ABTI_CACHE_LINE];
     _Atomic(uint32_t) natives_out; /* those that poll no more */
@@ -45,7 +45,7 @@ ABT_barrier abti_barrier_create(uint32_t num) ABTI_MUST_CHECK;
 /* Makes a barrier as if it were new. Nobody has used it yet, or abti_barrier_settle has returned. */
 void abti_barrier_init(ABT_barrier barrier, uint32_t num);
 
-/* Returns when those who were in the last round use the barrier no more. */
+/* Returns when the members of the last round use the barrier no more. */
 void abti_barrier_settle(ABT_barrier barrier);
 
 /* Wakes all, which have come. The lock is held, and is released. Returns ABT_SUCCESS. */

@@ -43,7 +43,7 @@ bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w);
 
 /*
  * Takes a waiter out that has not been woken, if it is still there. True when the gate is open now, which is late, but
- * in time for a caller that looks.
+ * in time for a caller that polls.
  */
 bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w);
 

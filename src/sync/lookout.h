@@ -4,7 +4,7 @@
  * ended by another stream that serves the pool of the ULTs and checks events: because it runs short units, or because
  * it is the lookout among those that sleep (pool/lookout.h). The ULTs are pushed to their pool, as always.
  *
- * Whether a stream has not looked for some time is shown by its timers alone: the first of them is overdue. So a stream
+ * Whether a stream has not polled for some time is shown by its timers alone: the first of them is overdue. So a stream
  * that polls says nothing to the others, and the one that looks for them touches what it finds overdue, and racy reads
  * of the rest.
  */
@@ -15,7 +15,7 @@
 #include "pool/pool.h"
 #include "sync/timer.h"
 
-/* What each is worth: doc/tuning.md. */
+/* The worth of each: doc/tuning.md. */
 enum {
     ABTI_LOOKOUT_EVERY_NS = 8000000, /* from one poll to the next, at most, as long as timers are armed, */
     ABTI_LOOKOUT_LEAST_NS = 4000000, /* and at least. A timer that is armed after a poll may be so late */

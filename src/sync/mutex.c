@@ -8,7 +8,7 @@
 #include "wait/external.h"
 #include "wait/native.h"
 
-/* What each is worth: doc/tuning.md. Powers of two: the times of all polls are rounded to the same ones. */
+/* The worth of each: doc/tuning.md. Powers of two: the times of all polls are rounded to the same ones. */
 enum { POLL_FIRST_NS = 1 << 20, POLL_RARELY_NS = 1 << 27 };
 
 /* How often a waiter of another pool is passed over while it is the first. */

@@ -6,7 +6,7 @@
 
 /*
  * How often a thread polls before it sleeps, for each of the others: as long as their wakes take, one after another.
- * The last one, which wakes them, comes to the next round that much later; a thread that looks for less sleeps again by
+ * The last one, which wakes them, comes to the next round that much later; a thread that polls for less sleeps again by
  * then, and so for ever. Polls that learn to be fewer take twice as long on a busy machine. MOST is about a
  * millisecond.
  */

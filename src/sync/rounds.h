@@ -19,8 +19,8 @@ ABTI_INLINE bool abti_round_is_over(const _Atomic(uint32_t) *rounds, uint32_t ro
 }
 
 /*
- * Looks for the end of a round of `num` threads, which can run at the same time, as long as `may_spin(arg)` says, now
- * and then. NULL: that is always. False: the caller is to sleep or to block.
+ * Spins until the end of a round of `num` threads that can run at the same time, or until may_spin(arg), which is
+ * called now and then, returns false. NULL: it is never called. False: the caller is to sleep or to block.
  */
 bool abti_round_spin(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t num, bool (*may_spin)(const void *arg),
                      const void *arg);

@@ -196,7 +196,7 @@ void abti_timers_wake(struct abti_heap_node *due)
 void abti_timers_fire(abti_es *es)
 {
     uint64_t now = abti_clock_mono_ns();
-    /* relaxed: as in abti_timers_poll. It is a racy read; an ES that is about to sleep looks again */
+    /* relaxed: as in abti_timers_poll. It is a racy read; an ES that is about to sleep polls again */
     if (now >= abti_load_relaxed(&es->timers->next))
         abti_timers_wake(abti_timers_take_due(es->timers, now));
 }

@@ -198,7 +198,7 @@ void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num
     abti_es *es = abti_es_self;
     bool suspends = !block_native && es && es->parent && !abti_unit_is_tasklet(es->cur);
     if (!suspends) {
-        /* It has seen the word change, and does not look again: the value may be back, as that of a lock. */
+        /* It has seen the word change, and does not poll again: the value may be back, as that of a lock. */
         if (!abti_word_is_changed(word, value))
             wait_native(bucket, word, value, num, meanwhile, dock);
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units that wait for the end of another without being blocked: the second joiner of a unit looks again and
+ * Units that wait for the end of another without being blocked: the second joiner of a unit polls again and
  * again, and a tasklet cannot leave its stream. Kept for the check for deadlocks, in a table of a
  * fixed size: a ULT may be cancelled while it polls, and leaves nothing behind that could be in anybody's way.
  */
@@ -14,7 +14,7 @@
 struct abti_joining {
     abti_unit *unit;   /* waits; NULL: the entry is free */
     abti_unit *joined; /* for the end of this one */
-    bool keeps_stream; /* it waits on its native thread, and nothing else can run on its stream; false: it looks again
+    bool keeps_stream; /* it waits on its native thread, and nothing else can run on its stream; false: it polls again
                           and again, and yields */
     uint32_t polls;    /* how often it has polled */
     uint32_t seen;     /* the watcher's: how often it had at the last poll */
@@ -34,7 +34,7 @@ void abti_joining_end(const abti_unit *unit);
 bool abti_joining_find(const abti_unit *unit, struct abti_joining *joining);
 
 /*
- * By the watcher, now and then: counts up the rounds of those that have looked again, or wait natively, and forgets the
+ * By the watcher, now and then: counts up the rounds of those that have polled again, or wait natively, and forgets the
  * others, which have gone, or will be noted anew. Returns how many there are, which are copied.
  */
 unsigned abti_joining_round(struct abti_joining joining[ABTI_MAX_JOINING]);

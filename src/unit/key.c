@@ -206,7 +206,7 @@ static void note_destructor_locked(struct abti_ktable *table, uint32_t bucket)
         abti_store_relaxed(&table->end, bucket + 1);
 }
 
-/* Looks again from `link` on, since another thread may have added the entry meanwhile, and adds it if none has. */
+/* Searches from `link` on, since another thread may have added the entry meanwhile, and adds it if none has. */
 static struct key_entry *add_key_entry_locked(struct abti_ktable *table, _Atomic(struct key_entry *) *link,
                                               const struct ABT_key_opaque *key)
 {

@@ -65,7 +65,7 @@ void abti_ledger_begin(void)
     abti_ledger_on = true;
 }
 
-/* What there is of all kinds is not known from now on. */
+/* The objects of all kinds are not known from now on. */
 static void miss_all(void)
 {
     for (int kind = 0; kind < ABTI_NUM_HANDLE_KINDS; kind++)

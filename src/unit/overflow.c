@@ -10,7 +10,7 @@
 #include "rt/rt.h"
 #include "unit/unit.h"
 
-/* What has overflowed: the unit that runs, and the stack that it runs on. */
+/* The overflow: the unit that runs, and the stack that it runs on. */
 struct overflow {
     const abti_es *es; /* NULL: no stream runs it */
     abti_unit *unit;

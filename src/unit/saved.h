@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a ULT takes along when it leaves its stream, and has again where it goes on: its C++ exceptions in hand
- * (unit/exceptions.h), and its switch hooks. Both are stored in the frame of the function that switches. es->hooks
+ * Thread state that a ULT takes along when it leaves its stream, and has again where it goes on: its C++ exceptions in
+ * hand (unit/exceptions.h), and its switch hooks. Both are stored in the frame of the function that switches. es->hooks
  * belongs to the running unit, so that
  *
  *   whenever a unit starts or goes on, es->hooks is NULL until that unit sets it.

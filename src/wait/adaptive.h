@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a group of native threads polls, or gives way, before it sleeps: what it has learnt of its last waits, and
- * what the next one may do. The policy neither waits nor has a clock: wait/group.c waits, as long as it may, and tells
+ * How long a group of native threads polls, or gives way, before it sleeps: the lesson of its last waits, and the
+ * limits of the next one. The policy neither waits nor has a clock: wait/group.c waits, as long as it may, and tells
  * how that went.
  *
- * All threads of a group share what it has learnt. relaxed, everywhere: only time depends on it, no other memory does,
- * and what is lost when two threads learn at once does not matter.
+ * All threads of a group share the lesson. relaxed, everywhere: only time depends on it, no other memory does, and a
+ * loss when two threads learn at once does not matter.
  */
 #ifndef ABTI_WAIT_ADAPTIVE_H
 #define ABTI_WAIT_ADAPTIVE_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include "base/atomic.h"
 
-/* What each is worth: doc/tuning.md. */
+/* The worth of each: doc/tuning.md. */
 enum {
     ABTI_ADAPTIVE_SPINS = 16384,          /* spins, with a pause each, of a group that can run at once */
     ABTI_ADAPTIVE_SPINS_TO_YIELD = 4096,  /* after each so many the thread gives way once */
@@ -31,7 +31,7 @@ enum {
     ABTI_ADAPTIVE_MOST_THREADS = 65536,   /* more threads count as that number, so that no product overflows */
 };
 
-/* What a group has learnt. It is all zeros at first. */
+/* The lesson of a group. It is all zeros at first. */
 struct abti_adaptive {
     /* How many powers of two fewer polls it takes than at first. More than ABTI_ADAPTIVE_MOST says how many of its
      * waits are to begin with sleep, since other threads want the CPU. */
@@ -40,12 +40,12 @@ struct abti_adaptive {
         waits_asleep; /* how many were to begin with sleep the last time, less those that went well since */
 };
 
-/* What one wait may do before it sleeps. */
+/* The limits of one wait before it sleeps. */
 struct abti_adaptive_leave {
     uint32_t times;    /* polls or yields; 0: it sleeps at once */
     uint64_t least_ns; /* more yields than that, while those that returned at once have taken less, all together */
     uint64_t limit_ns; /* of all yields together */
-    uint32_t level;    /* what the group had learnt when the wait began */
+    uint32_t level;    /* of the lesson when the wait began */
 };
 
 /* Allows polls to a group that can run at once. `wakes` counts the wakes of the group. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether looking for a moment before going to sleep may pay. */
+/* Whether polls before a sleep may pay. */
 #ifndef ABTI_WAIT_CPUS_H
 #define ABTI_WAIT_CPUS_H
 

@@ -20,7 +20,7 @@ struct abti_known {
     _Atomic(_Atomic(uint32_t) *) word;
     _Atomic(uint32_t) value;
     _Atomic(const void *) owns_as; /* what mutexes keep that it owns; NULL: it owns none */
-    bool only_polls;               /* the thread's own: its deadlines are times to look whether a wait has ended */
+    bool only_polls;               /* the thread's own: its deadlines are times to poll whether a wait has ended */
 };
 
 extern _Atomic(bool) abti_externals_are_wanted ABTI_HIDDEN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How native threads wait for each other before they sleep: they look at a word, or give way where they are more than
+ * How native threads wait for each other before they sleep: they poll a word, or give way where they are more than
  * the CPUs, as long as wait/adaptive.h has learnt.
  */
 #ifndef ABTI_WAIT_GROUP_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "wait/adaptive.h"
 
-/* What a thread that waits does between its polls. `poll` says whether it has done something. NULL: it does nothing. */
+/* The work of a waiting thread between its polls. `poll` says whether it has done something. NULL: it does nothing. */
 struct abti_meanwhile {
     int (*poll)(void *arg);
     void *arg;
@@ -32,7 +32,7 @@ static inline bool abti_meanwhile_poll(const struct abti_meanwhile *meanwhile)
 bool abti_group_await_soon(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
                            uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt);
 
-/* What is there to learn of a sleep has been learnt when the thread gave way. */
+/* The lesson of a sleep has been learnt when the thread gave way. */
 #define ABTI_LEARNT_BEFORE UINT32_MAX
 
 /* Sleeps on the word until a wake, as abti_word_wait, and learns from it how long to poll. */

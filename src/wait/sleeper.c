@@ -46,7 +46,7 @@ bool abti_sleeper_is_woken(struct abti_sleeper *s)
  * Once the word is exchanged its thread may go on, and the sleeper may be freed. So all that the wake needs is in a
  * wakeup: the address of the word, which need not be valid any more, or a file descriptor, marked by the lowest bit.
  *
- * When the exchange fails after the poll, the thread has been awake in between, and looks again before it sleeps.
+ * When the exchange fails after the poll, the thread has been awake in between, and polls again before it sleeps.
  */
 abti_wakeup abti_sleeper_claim(struct abti_sleeper *s)
 {

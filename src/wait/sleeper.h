@@ -11,7 +11,7 @@
 /*
  * One sleeper is the place of one native thread: an ES's, or an external thread's.
  *
- *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before it looks for the last time at what it waits for
+ *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before its last poll of what it waits for
  *   ASLEEP, IN_LOOP -> WOKEN   by one waker, which then makes the one system call: for IN_LOOP, a signal to the file
  *                              descriptor in the upper bits
  *   any -> AWAKE               by its thread

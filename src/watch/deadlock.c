@@ -51,7 +51,7 @@ struct outside {
     int handled; /* the first signal that somebody may send and the program has a handler for; 0: none */
 };
 
-/* What comes of what a thread does, which none does that sleeps. */
+/* What a thread does that does not sleep. */
 static bool is_of_own_doing(int sig)
 {
     static const int all[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE};
@@ -120,8 +120,8 @@ struct deadlock_poll {
     bool steady;       /* none of them has blocked lately */
     bool all_reported; /* of */
     bool may_go_on;    /* there is a unit that runs, or will */
-    bool stacked;      /* there are schedulers in pools, or units that look again and again: these keep streams awake */
-    bool yields;       /* there are units that look again and again */
+    bool stacked;      /* there are schedulers in pools, or units that poll: these keep streams awake */
+    bool yields;       /* there are units that poll */
     struct abti_waits waits;
     struct abti_joining joining[ABTI_MAX_JOINING];
     unsigned num_joining;
@@ -164,7 +164,7 @@ static enum stream stream_state(abti_es *es, const struct deadlock_poll *poll)
     /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED)
         return STREAM_IDLE;
-    if (abti_idle_has_other_calls(es, abti_stranded_look))
+    if (abti_idle_has_other_calls(es, abti_stranded_poll))
         return STREAM_CALLS;
     if (abti_known_is_asleep(&es->known) || joining_of(poll, abti_registry_peek(&es->cur)))
         return STREAM_IDLE;
@@ -284,7 +284,7 @@ static bool look_at_unit(const struct abti_unit_note *note, void *arg)
     else if (note->state == ABT_THREAD_STATE_READY && !poll->may_go_on)
         poll->may_go_on = is_served(poll, note->pool);
     else if (note->state == ABT_THREAD_STATE_RUNNING)
-        poll->may_go_on |= poll->yields; /* later its stream may be seen with a unit that looks again and again */
+        poll->may_go_on |= poll->yields; /* later its stream may be seen with a unit that polls */
     return true;
 }
 
@@ -353,7 +353,7 @@ static bool nobody_else_wakes(struct deadlock_poll *poll)
     return poll->outside.threads.externals == poll->outside.threads.asleep && all_are_idle(poll);
 }
 
-/* What a poll comes to. */
+/* The result of a poll. */
 enum verdict {
     ALIVE,  /* or it is reported already */
     CYCLES, /* nothing but these is to be reported */

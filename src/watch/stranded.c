@@ -68,7 +68,7 @@ static void tell_stranded(struct census *census, const char *what)
         abort();
 }
 
-ABT_bool abti_stranded_look(void *data, ABT_bool about_to_sleep)
+ABT_bool abti_stranded_poll(void *data, ABT_bool about_to_sleep)
 {
     struct census census = {0};
     (void)data, (void)about_to_sleep;
@@ -95,7 +95,7 @@ void abti_stranded_watch(abti_es *es)
     stranded.due_ns = abti_clock_mono_ns() + POLL_NS;
     stranded.polls = 0;
     stranded.reported = false;
-    const ABTX_driver_ops ops = {.poll = abti_stranded_look, .any_thread = ABT_TRUE};
+    const ABTX_driver_ops ops = {.poll = abti_stranded_poll, .any_thread = ABT_TRUE};
     if (abti_driver_create(&ops, NULL, &stranded.driver) != ABT_SUCCESS)
         return;
     abti_store_relaxed(&stranded.driver->period_ns, POLL_NS); /* relaxed: it is a setting */

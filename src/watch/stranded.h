@@ -15,6 +15,6 @@ void abti_stranded_watch(abti_es *es);
 void abti_stranded_end(void);
 
 /* The poll of the driver of the primary stream that polls meanwhile. */
-ABT_bool abti_stranded_look(void *data, ABT_bool about_to_sleep);
+ABT_bool abti_stranded_poll(void *data, ABT_bool about_to_sleep);
 
 #endif

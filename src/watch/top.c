@@ -181,7 +181,7 @@ static void *top_main(void *unused)
 static void top_forget(void)
 {
     if (top.on)
-        top_close_fds(); /* so that those who watch the parent see its end */
+        top_close_fds(); /* so that watchers of the parent see its end */
     top.on = false;
     abti_topshot_forget();
 }

@@ -9,7 +9,7 @@
 #ifndef ABTI_WATCH_TOP_H
 #define ABTI_WATCH_TOP_H
 
-/* At the end of ABT_init, if ABT_TOP says so. What fails is reported on stderr. */
+/* At the end of ABT_init, if ABT_TOP says so. A failure is reported on stderr. */
 void abti_top_start(void);
 
 /* When no unit runs any more but the primary ULT. On return the thread is gone. */

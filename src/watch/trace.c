@@ -270,7 +270,7 @@ static const struct abti_tool trace_listener = {
     .events = (ABT_TOOL_EVENT_THREAD_ALL & ~(uint64_t)ABT_TOOL_EVENT_THREAD_JOIN) | ABTI_EVENT_PARK | ABTI_EVENT_UNPARK,
 };
 
-/* What a thread has put in that was late for the last trace is no part of this one. */
+/* Records that were late for the last trace are no part of this one. */
 static void clear_rings(void)
 {
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {

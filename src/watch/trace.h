@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include "base/compiler.h"
 
-/* What is recorded of an event. */
+/* The record of an event. */
 struct abti_trace_record {
     uint64_t ticks;
     const void *unit;
@@ -52,7 +52,7 @@ void abti_trace_unit_event(const struct abti_trace_record *record, uint64_t ns);
 /* Counters are written now and then: up to here. */
 void abti_trace_count(uint64_t ns);
 
-/* What lasts yet is cut off here. */
+/* Slices that last yet are cut off here. */
 void abti_trace_end(uint64_t ns);
 
 /* --- json.c --- */
@@ -72,7 +72,7 @@ struct abti_trace_track {
 int abti_json_open(const char *file) ABTI_MUST_CHECK;
 void abti_json_close(uint64_t dropped);
 
-/* What has been written so far goes to the file. */
+/* The text that has been written so far goes to the file. */
 void abti_json_flush(void);
 
 void abti_json_name(struct abti_trace_track track, const char *name, unsigned number);

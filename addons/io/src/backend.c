@@ -227,8 +227,8 @@ bool abtioi_start_call(abtio_op *op)
 }
 
 /*
- * A waiter that leaves looks first: its own stream may have what it waits for, and a caller that starts and leaves
- * again and again gives it no other chance to look.
+ * A waiter that leaves polls first: its own stream may have what it waits for, and a caller that starts and leaves
+ * again and again gives it no other chance to poll.
  */
 static void leave_multishot(abtio_op *waiter, int why)
 {
@@ -266,7 +266,7 @@ void abtioi_drop_result(const abtio_op *op)
         close((int)op->result);
 }
 
-void abtioi_look(abtio_op *op)
+void abtioi_poll(abtio_op *op)
 {
     abtioi_channel_poll(); /* the result may come there, or a buffer that a waiter waits for */
     if (op->code == CODE_waiter && abtioi_op_is_late(op))

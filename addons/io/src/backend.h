@@ -24,6 +24,6 @@ void abtioi_drop_result(const abtio_op *op);
 void abtioi_cancel(abtio_op *op);
 
 /* Looks for the result of an operation, if it is the calling stream that has to, and keeps a waiter's deadline. */
-void abtioi_look(abtio_op *op);
+void abtioi_poll(abtio_op *op);
 
 #endif

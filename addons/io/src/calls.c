@@ -20,11 +20,11 @@ static int is_done(void *op)
     return done == ABT_TRUE;
 }
 
-/* A tasklet keeps its stream from looking. */
-static int look_and_see(void *op)
+/* A tasklet keeps its stream from polling. */
+static int poll_once(void *op)
 {
     if (!is_done(op))
-        abtioi_look(op);
+        abtioi_poll(op);
     return is_done(op);
 }
 
@@ -33,7 +33,7 @@ static void wait_for_end(abtio_op *op)
     if (may_wait())
         ABT_eventual_wait(op_eventual(op), NULL);
     else
-        abtioi_native_wait(look_and_see, op);
+        abtioi_native_wait(poll_once, op);
 }
 
 /*
@@ -108,7 +108,7 @@ size_t abtio_moved(void)
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
-/* Of one that no channel does. Not inlined: the frame would be on the stacks of all who wait. */
+/* Of one that no channel does. Not inlined: the frame would be on the stacks of all waiters. */
 static __attribute__((noinline)) ssize_t call_elsewhere(abtio_op *op, bool ult)
 {
     abtioi_assert(!op->channel && !op->shared);
@@ -206,7 +206,7 @@ ssize_t abtio_op_wait(abtio_op *op)
 
 int abtio_op_test(abtio_op *op, ssize_t *result)
 {
-    if (!look_and_see(op))
+    if (!poll_once(op))
         return 0;
     if (result)
         *result = op->result;
@@ -265,7 +265,7 @@ static int done_or_late(void *arg)
 
     for (int i = 0; i < list->num; i++) {
         if (list->ops[i])
-            look_and_see(list->ops[i]);
+            poll_once(list->ops[i]);
     }
     return find_done(list) >= 0 || (list->deadline != ABTIO_FOREVER && abtio_after(0) >= list->deadline);
 }

@@ -176,7 +176,7 @@ void abtioi_channel_settle(struct channel *channel, abtio_op *op, ssize_t result
 {
     abtioi_assert(op->channel == channel && !op->over);
     op->result = result;
-    /* relaxed: TAKEN is written by who has the channel */
+    /* relaxed: TAKEN is written by the owner of the channel */
     if (leave_way(op, CHANNEL_OVER) || atomic_load_explicit(&op->phase, memory_order_relaxed) == CHANNEL_TAKEN)
         channel_deliver(channel, op, result);
     else
@@ -334,7 +334,7 @@ static bool has_missed_its_end(const abtio_op *op)
 {
     if (op->over)
         return false;
-    /* relaxed: TAKEN is written by who has the channel */
+    /* relaxed: TAKEN is written by the owner of the channel */
     if (op->shared && atomic_load_explicit(&op->phase, memory_order_relaxed) == CHANNEL_TAKEN)
         return true;
     return op->code != CODE_sleep && abtioi_op_is_late(op);
@@ -447,7 +447,7 @@ static void channel_help(struct channel *channel)
     channel->helped = false;
 }
 
-/* Whether nobody who waits for a result is still on his way. */
+/* Whether no waiter for a result is still on its way. */
 static bool all_have_left(const struct channel *channel)
 {
     ABT_thread_state state = ABT_THREAD_STATE_RUNNING;

@@ -62,7 +62,7 @@ void abtioi_channel_ask(struct channel *channel, abtio_op *request);
 /* Whether it takes operations. The lock is held. */
 bool abtioi_channel_is_open(const struct channel *channel);
 
-/* Looks whether something is done, or asked for, on the channel of the caller's stream, if that has one. */
+/* Polls whether something is done, or asked for, on the channel of the caller's stream, if that has one. */
 void abtioi_channel_poll(void);
 
 /* Asks for the end of an operation that is under way on its channel. Returns its phase before. Any thread. */

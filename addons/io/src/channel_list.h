@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of all channels, for those who count them. */
+/* The list of all channels, for functions that count them. */
 #ifndef ABTIO_CHANNEL_LIST_H
 #define ABTIO_CHANNEL_LIST_H
 

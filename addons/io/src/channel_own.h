@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may touch a channel: its stream's native thread; and, if the channel is polled, the poller (poller.h), so that
- * each of them does so under the channel's lock only. That is the first of all locks but that of the list of channels,
- * since a result is delivered under it, which takes those of multishots, pools and helpers. The stream does not hold it
- * while it sleeps in its ring: then the channel is `asleep`, and the poller keeps out, as it does once the channel is
- * `ending`.
+ * Threads that may touch a channel: its stream's native thread; and, if the channel is polled, the poller (poller.h),
+ * so that each of them does so under the channel's lock only. That is the first of all locks but that of the list of
+ * channels, since a result is delivered under it, which takes those of multishots, pools and helpers. The stream does
+ * not hold it while it sleeps in its ring: then the channel is `asleep`, and the poller keeps out, as it does once the
+ * channel is `ending`.
  *
  * The poller takes the stream for busy when it has not looked at its channel between two polls of the poller. What
  * it does then would be right at any other time, too.
@@ -14,9 +14,9 @@
  * announcement, clears that.
  *
  * A ULT that waits for an operation suspends itself after its start, and only then may it be resumed. When the stream
- * finds the result he has left, since something else runs there. The poller polls: only the last one who has called may
- * still be on his way, whose operation is `fresh`, since the stream has gone on from the others to him. It is not fresh
- * any more when the stream has looked at its channel.
+ * finds the result that it has left, since something else runs there. The poller polls: only the last one that has
+ * called may still be on its way, whose operation is `fresh`, since the stream has gone on from the others to it. It
+ * is not fresh any more when the stream has looked at its channel.
  */
 #ifndef ABTIO_CHANNEL_OWN_H
 #define ABTIO_CHANNEL_OWN_H

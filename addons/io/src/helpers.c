@@ -333,11 +333,11 @@ static void *helper_main(void *unused)
 
 /*
  * Operations wait, and all helpers are at others, of which there may be no more. That may be a deadlock: what waits may
- * be what would release the others. So a thread, the watcher, looks now and then, as long as operations wait, whether
+ * be what would release the others. So a thread, the watcher, polls now and then, as long as operations wait, whether
  * some have ended since; where none has it makes more helpers, up to the limit, and then reports it, once.
  */
 enum {
-    POLL_NS = 10000000,   /* how often it looks: what ends within that time is progress */
+    POLL_NS = 10000000,   /* how often it polls: what ends within that time is progress */
     GROWTH = 8,           /* one helper more for each GROWTH that there are */
     POLLS_TO_REPORT = 200 /* without progress, before it is reported: 2 seconds */
 };
@@ -351,7 +351,7 @@ static unsigned num_waiting(void)
     return helpers.num_queued > helpers.num_idle ? helpers.num_queued - helpers.num_idle : 0;
 }
 
-static void look_later(void)
+static void poll_later(void)
 {
     struct timespec until;
 
@@ -401,7 +401,7 @@ static void *watcher_main(void *unused)
     pthread_mutex_lock(&lock);
     abtioi_assert(helpers.watched);
     uint64_t seen = helpers.num_ended;
-    while (look_later(), num_waiting() > 0 && !helpers.ending) {
+    while (poll_later(), num_waiting() > 0 && !helpers.ending) {
         bool gets_on = helpers.num_ended != seen || helpers_grow();
         seen = helpers.num_ended;
         polls = gets_on ? 0 : polls + 1;

@@ -16,7 +16,7 @@ static atomic_uint sleepers;
 
 /*
  * A fence here, so that a sleeper that has just counted itself is always seen, would cost each operation more than all
- * else in this file. A sleeper that is missed looks again by itself.
+ * else in this file. A sleeper that is missed polls by itself.
  */
 void abtioi_native_wake(void)
 {

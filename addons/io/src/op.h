@@ -3,10 +3,10 @@
  * One operation, from its start until its result is delivered. It is stored in the frame of a call that waits, or on
  * the heap for an _nb form.
  *
- * Who may touch it: until it is started, the caller. Then the side that does it, which is a channel (channel.h:
- * everything on the channel's stream) or the helpers (helpers.h: under their lock, and by the helper that runs it).
- * Others touch only what they say to be atomic. From the moment that `done` is ready it is the caller's again, and
- * `result` is set.
+ * The thread that may touch it: until it is started, the caller. Then the side that does it, which is a channel
+ * (channel.h: everything on the channel's stream) or the helpers (helpers.h: under their lock, and by the helper that
+ * runs it). Others touch only what they say to be atomic. From the moment that `done` is ready it is the caller's
+ * again, and `result` is set.
  */
 #ifndef ABTIO_OP_H
 #define ABTIO_OP_H
@@ -58,7 +58,7 @@ struct multishot;
 enum report {
     REPORT_BY_EVENTUAL, /* `done` is set */
     REPORT_BY_RESUME,   /* the ULT `waiter` has suspended itself */
-    REPORT_BY_FLAG,     /* its caller, who is running on the channel's stream, looks at `finished` */
+    REPORT_BY_FLAG,     /* its caller, which runs on the channel's stream, polls `finished` */
     REPORT_TO_MULTISHOT /* the multishot is called: it has no caller */
 };
 

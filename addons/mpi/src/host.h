@@ -32,7 +32,7 @@ void abtmpi_host_share_processor(void);
  */
 bool abtmpi_host_watch(void (*poll)(void));
 
-/* The same by UCX, which has the one function below that all who wait call. */
+/* The same by UCX, which has the one function below that all waiters call. */
 void abtmpi_ucx_watch(void (*poll)(void));
 
 #endif

@@ -258,7 +258,7 @@ static bool progress_poll_once(void)
     progress_wake_late();
     if (progress_unfinished > 0)
         progress_retry();
-    /* relaxed: the caller of MPI_Finalize looks again and again. */
+    /* relaxed: the caller of MPI_Finalize polls. */
     if (atomic_load_explicit(&progress_is_ending, memory_order_relaxed)) {
         progress_abandon(&progress_waits);
         progress_abandon(&progress_questions);

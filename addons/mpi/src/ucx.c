@@ -16,7 +16,7 @@ static ucx_progress ucx_first, ucx_watched;
 
 static _Atomic(ucx_progress *) ucx_now = ucx_first; /* what a call does: later UCX's own function, or ucx_watched */
 static _Atomic(ucx_progress *) ucx_real;            /* UCX's own; NULL until it is needed */
-static void (*_Atomic ucx_look)(void);
+static void (*_Atomic ucx_poll)(void);
 
 /* The library may have been opened for those alone that need it. */
 static ucx_progress *ucx_resolve(void)
@@ -49,7 +49,7 @@ static unsigned ucx_watched(void *worker)
 {
     /* relaxed, both: as above; a call that does not see yet whom to tell is made before. */
     ucx_progress *real = atomic_load_explicit(&ucx_real, memory_order_relaxed);
-    void (*poll)(void) = atomic_load_explicit(&ucx_look, memory_order_relaxed);
+    void (*poll)(void) = atomic_load_explicit(&ucx_poll, memory_order_relaxed);
 
     if (poll)
         poll();
@@ -65,6 +65,6 @@ unsigned ucp_worker_progress(void *worker)
 void abtmpi_ucx_watch(void (*poll)(void))
 {
     /* relaxed, both: calls that come later are watched from their next one on. */
-    atomic_store_explicit(&ucx_look, poll, memory_order_relaxed);
+    atomic_store_explicit(&ucx_poll, poll, memory_order_relaxed);
     atomic_store_explicit(&ucx_now, ucx_watched, memory_order_relaxed);
 }

@@ -192,11 +192,10 @@ struct abtomp_member {
     pthread_t thread;                     /* of each member but 0 */
 } ABTOMP_LINE;
 
-/* What the watch has seen at its last look at a team: its ticket, regions until then, and whether processors were free.
- */
-struct abtomp_looked {
+/* The last poll of a team by the watch: its ticket, regions until then, and whether processors were free. */
+struct abtomp_polled {
     uint64_t seen;
-    uint32_t regions, look;
+    uint32_t regions, poll;
     bool has_room;
 };
 
@@ -275,14 +274,14 @@ struct abtomp_team {
     bool is_serial;                       /* constant */
     struct abtomp_team *outer; /* the next serial team around that the same thread runs; NULL: there is none */
     _Atomic(uint32_t) runners; /* threads that run members, and may use the team still */
-    struct abtomp_looked looked;
+    struct abtomp_polled polled;
     void (*_Atomic key)(void *data); /* the function of the program */
 };
 
 /*
  * How many members have arrived at the barrier. With two of them that is in the line of `barriers`: the second one
- * writes both, and one line moves. With more, each that arrives would take that line from all who look at `barriers`:
- * 64 members moved 378 lines at a barrier and took 6.5 us, in the simulator of many cores.
+ * writes both, and one line moves. With more, each that arrives would take that line from all threads that poll
+ * `barriers`: 64 members moved 378 lines at a barrier and took 6.5 us, in the simulator of many cores.
  */
 static inline _Atomic(uint32_t) *abtomp_arrived(struct abtomp_team *team)
 {
@@ -509,7 +508,7 @@ static inline void abtomp_mutex_unlock(_Atomic(uint32_t) *mutex)
 void abtomp_view_lock(void *mutex, int kind);
 void abtomp_view_unlock(void *mutex, int kind);
 
-/* The same, of who does not know whether one may; the function that has this is noted. */
+/* The same, of a function that does not know whether one may; the function that has this is noted. */
 #define ABTOMP_LOCK(mutex, kind)                                                                                       \
     (ABTOMP_NOTE(0) ? abtomp_view_lock(mutex, kind) : abtomp_users_lock((_Atomic(uint32_t) *)(void *)(mutex)))
 #define ABTOMP_UNLOCK(mutex, kind)                                                                                     \

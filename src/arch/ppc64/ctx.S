@@ -62,7 +62,7 @@
 #define TEXT .section .text.hot, "ax", @progbits /* see ABTI_HOT */
 
 /*
- * The name of an ELFv1 function is that of its descriptor. An ELFv2 function that needs r2 has an entry for others, who
+ * The name of an ELFv1 function is that of its descriptor. An ELFv2 function that needs r2 has one for others, which
  * come with its address in r12.
  */
 .macro FUNCTION name

@@ -12,7 +12,7 @@ struct abtio_acceptor {
     pthread_mutex_t lock;
 };
 
-/* Errors are for those who wait. */
+/* Errors are for the waiters. */
 static struct result *keep_connection(struct multishot *multishot, int value, void *buf)
 {
     struct result *kept = value < 0 ? NULL : malloc(sizeof(*kept));

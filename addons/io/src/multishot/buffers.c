@@ -204,7 +204,7 @@ void *abtioi_buffers_take(struct abtio_buffers *pool)
     return buf;
 }
 
-/* ---- Who waits for a buffer ------------------------------------------------------------------------------------ */
+/* ---- Waiters for a buffer -------------------------------------------------------------------------------------- */
 
 void abtioi_set_put_off(struct buffer_set *set, struct multishot *multishot)
 {

@@ -96,7 +96,7 @@ void abtioi_set_serve(abtio_op *request, struct channel *channel);
 /* A ring is about to go, or was given up, with these sets. By its thread. */
 void abtioi_sets_leave(struct buffer_set **sets, bool lost);
 
-/* libabtio has come to its end: those who wait for buffers learn of it. */
+/* libabtio has come to its end: the waiters for buffers learn of it. */
 void abtioi_buffers_end(void);
 
 /* Around fork(); the child has no pools. */

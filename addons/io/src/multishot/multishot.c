@@ -178,7 +178,7 @@ static bool is_result(const struct multishot *multishot, ssize_t result)
 
 /*
  * A cancel's end tells nobody anything: it was the multishot's own, or that of a channel that ends, and the operation
- * goes on elsewhere for those who wait. When there is no native thread for it, none of them can be served; nor can they
+ * goes on elsewhere for its waiters. When there is no native thread for it, none of them can be served; nor can they
  * when the library comes to its end.
  */
 static void multishot_end(abtio_op *op, ssize_t result)

@@ -5,18 +5,18 @@
  * cancel, or its deadline.
  *
  * The operation is in the multishot. In a ring it is one that goes on after each result (code `many`); where there is
- * no ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
- * false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or the thread that has reported
- * its end. So a ring gets it, and its cancel, from who has the channel only; others ask by abtioi_cancel, as for each
- * operation.
+ * no ring for it, helpers do `one` after another, as long as somebody waits. A thread that finds it not under way,
+ * `armed` being false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or the thread that
+ * has reported its end. So a ring gets it, and its cancel, from the owner of the channel only; others ask by
+ * abtioi_cancel, as for each operation.
  *
- * Results come from who has the channel, whose lock comes before that of the multishot, or on a helper, and waiters on
- * any thread. All fields but the operation are under the lock. The operation is set up under it too, before `armed` can
- * be seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as soon as
- * `armed` is seen. There are waiters only while there are no results: a caller takes a result first, and a result goes
- * to a waiter first, both under the lock, so that no result is there beside a waiter. Waiters are woken when the lock
- * is released, and the multishot is not touched then. One that leaves, for its deadline or by a cancel, takes the lock
- * once more: so the user frees the multishot only when all calls on it have returned.
+ * Results come from the owner of the channel, whose lock comes before that of the multishot, or on a helper, and
+ * waiters on any thread. All fields but the operation are under the lock. The operation is set up under it too, before
+ * `armed` can be seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as
+ * soon as `armed` is seen. There are waiters only while there are no results: a caller takes a result first, and a
+ * result goes to a waiter first, both under the lock, so that no result is there beside a waiter. Waiters are woken
+ * when the lock is released, and the multishot is not touched then. One that leaves, for its deadline or by a cancel,
+ * takes the lock once more: so the user frees the multishot only when all calls on it have returned.
  */
 #ifndef ABTIO_MULTISHOT_H
 #define ABTIO_MULTISHOT_H

@@ -65,7 +65,7 @@ static void receiver_discard(struct multishot *multishot, struct result *result)
         abtio_buffers_give_back(receiver_of(multishot)->pool, result->buf);
 }
 
-/* It takes a buffer only when there is something, so that those who wait keep none. */
+/* It takes a buffer only when there is something, so that waiters keep none. */
 static ssize_t receiver_run(abtio_op *op)
 {
     struct abtio_buffers *pool = op->args.out2;

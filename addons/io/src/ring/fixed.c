@@ -23,7 +23,7 @@ static uint64_t next_version_locked(unsigned what)
     return next;
 }
 
-/* Rings that hold what has been taken out release it at their streams' next event check: an idle one looks now. */
+/* Rings that hold what has been taken out release it at their streams' next event check: an idle one polls now. */
 static void wake_holders_locked(void)
 {
     for (struct fixed_table *table = abtioi_fixed.tables; table; table = table->next) {

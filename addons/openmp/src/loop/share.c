@@ -164,7 +164,7 @@ static bool find_share_locked(struct abtomp_member *me, uint32_t construct)
         me->share = share;
         is_free = state == FREE;
         next = is_free ? (construct & NUMBER) | SETTING | (team->later.num > 0 ? LATER : 0) : stage | LATER;
-        /* acquire: pairs with the release in share_close. relaxed: the loop looks again */
+        /* acquire: pairs with the release in share_close. relaxed: the loop polls again */
     } while (!atomic_compare_exchange_weak_explicit(&share->stage, &stage, next, memory_order_acquire,
                                                     memory_order_relaxed));
     if (is_free)
@@ -201,7 +201,7 @@ bool abtomp_share_enter(struct abtomp_member *me)
     uint32_t stage = atomic_load_explicit(&share->stage, memory_order_acquire);
     if (stage == (begin | READY))
         return false;
-    /* acquire: pairs with the release in share_close. relaxed: share_enter_slow looks again */
+    /* acquire: pairs with the release in share_close. relaxed: share_enter_slow polls again */
     if (stage == (begin | FREE) &&
         ABTOMP_LIKELY(atomic_compare_exchange_strong_explicit(&share->stage, &stage, begin | SETTING,
                                                               memory_order_acquire, memory_order_relaxed))) {

@@ -15,17 +15,17 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     if (atomic_fetch_add_explicit(abtomp_arrived(team), 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
         if (!(passed & ABTOMP_BARRIER_TASKS))
             abtomp_wait(&team->barriers, passed, team, num);
-        /* acquire: pairs with the release below, and with that in barrier_is_passed: those who pass have seen the ends
-         * of all tasks, also of those that ended after this member arrived */
+        /* acquire: pairs with the release below, and with that in barrier_is_passed: threads that pass have seen the
+         * ends of all tasks, also of those that ended after this member arrived */
         if (ABTOMP_UNLIKELY((atomic_load_explicit(&team->barriers, memory_order_acquire) ^ passed) <
                             ABTOMP_BARRIER_ONE))
             return abtomp_crew_barrier(me, passed, may_be_cancelled);
         return true;
     }
     /*
-     * Others, who wait among tasks, may have passed the barrier already, and have closed the crew: then nobody is here
-     * any more, or as many as have come to the next one. acquire: pairs with the release in abtomp_crew_close. relaxed:
-     * what is seen of others is enough
+     * Others, which wait among tasks, may have passed the barrier already, and have closed the crew: then nobody is
+     * here any more, or as many as have come to the next one. acquire: pairs with the release in abtomp_crew_close.
+     * relaxed: what is seen of others is enough
      */
     if (atomic_load_explicit(&team->has_tasks, memory_order_acquire) ||
         ABTOMP_UNLIKELY(atomic_load_explicit(abtomp_arrived(team), memory_order_relaxed) != (uint32_t)num))

@@ -13,8 +13,8 @@ _Thread_local struct abtomp_watch *abtomp_own_watch;
 /* Pauses of all polls together, and between two polls at most: longer ones let the holder have it several times. */
 enum { PAUSES = 500, MOST_PAUSES = 128 };
 
-/* Looks for a while, less and less often. True: the caller holds it. */
-static bool lock_by_looks(_Atomic(uint32_t) *mutex)
+/* Polls for a while, less and less often. True: the caller holds it. */
+static bool lock_by_spins(_Atomic(uint32_t) *mutex)
 {
     for (int all = 0, pauses = 4; all < PAUSES; all += pauses) {
         for (int i = 0; i < pauses; i++)
@@ -43,7 +43,7 @@ void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex)
 {
     int num = num_around(abtomp_current);
     bool fits = num <= abtomp_env.num_procs;
-    if (fits && abtomp_env.num_procs > 1 && lock_by_looks(mutex))
+    if (fits && abtomp_env.num_procs > 1 && lock_by_spins(mutex))
         return;
     /* acquire: pairs with the release in abtomp_mutex_unlock */
     while (atomic_exchange_explicit(mutex, 2, memory_order_acquire) != 0)
@@ -57,8 +57,8 @@ void abtomp_mutex_wake(_Atomic(uint32_t) *mutex)
 
 /* -- Words -- */
 
-/* Looks by OMP_WAIT_POLICY=active: some milliseconds. */
-enum { ACTIVE_LOOKS = 200000 };
+/* Polls by OMP_WAIT_POLICY=active: some milliseconds. */
+enum { ACTIVE_SPINS = 200000 };
 
 void abtomp_pause_at(const _Atomic(uint32_t) *word, uint32_t value, int num)
 {
@@ -87,7 +87,7 @@ static void set_waits(bool waits)
 static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int num)
 {
     if (abtomp_env.is_active && num <= abtomp_env.num_procs) {
-        for (int i = 0; i < ACTIVE_LOOKS; i++) {
+        for (int i = 0; i < ACTIVE_SPINS; i++) {
             if (is_changed(word, value))
                 return;
             ABTOMP_RELAX();
@@ -153,7 +153,7 @@ static void lock_users_slow(_Atomic(uint32_t) *mutex)
 {
     int num = num_around(abtomp_current);
     bool fits = num <= abtomp_env.num_procs && !abtomp_is_relieved();
-    if (fits && abtomp_env.num_procs > 1 && lock_by_looks(mutex))
+    if (fits && abtomp_env.num_procs > 1 && lock_by_spins(mutex))
         return;
     abtomp_make_bare(abtomp_current);
     /* acquire: pairs with the release in abtomp_mutex_unlock */

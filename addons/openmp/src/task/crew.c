@@ -3,9 +3,9 @@
  * What members do while they wait in a team that has tasks: they run tasks, and when there is none they sleep.
  *
  * The bell. A team without tasks waits at its plain words: the others at `go`, member 0 at `back`, and all at
- * `barriers`. The first task sets a bit in each of them, so that all who wait come here; from then on they wait for the
+ * `barriers`. The first task sets a bit in each of them, so that all waiters come here; from then on they wait for the
  * bell, until all tasks have ended at a barrier or at the end of the region. A waiter counts itself as waiting,
- * reads the bell, and looks once more; a thread that changes something rings if somebody waits. Each has a fence of all
+ * reads the bell, and polls once more; a thread that changes something rings if somebody waits. Each has a fence of all
  * accesses in between, so that the first sees the change, or the other one the count.
  *
  * Who rings. A member makes tasks public before it leaves the search, into a task or into the program, if few are, and
@@ -14,11 +14,11 @@
  * it makes public what another one keeps that is away for long, in a task or in the program. A member that ends the
  * last task that others wait for, passes a barrier, fulfils an event or cancels rings, too.
  *
- * Rest. The tasks of others are worth a member's while only if they are large: its look, its lock and the memory that
+ * Rest. The tasks of others are worth a member's while only if they are large: its poll, its lock and the memory that
  * it moves disturb their maker, which would have run them sooner, more than small ones take. So a member that may run
  * any task measures how long those take that it gets, and rests after some small ones, as the library's thieves do
  * (pool/thief_policy.h). It still counts as waiting, but not as hungry, so that no maker of small tasks ever rings for
- * it. It rests for some microseconds at most, and looks then: tasks are late, never lost.
+ * it. It rests for some microseconds at most, and polls then: tasks are late, never lost.
  *
  * The end. Each member, also one of an earlier region only, counts what it has made and ended, in numbers that only
  * grow. All numbers of ends are read first, then all of what was made: if they are equal, there was a moment in between
@@ -102,7 +102,7 @@ static uint64_t learn_return(struct abtomp_tasks *own)
 
 /* -- The search -- */
 
-/* Who looks for which tasks. */
+/* Which member takes which tasks. */
 struct search {
     struct abtomp_team *team;
     const struct abtomp_task *current;
@@ -300,15 +300,15 @@ static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const
     if (!is_over && !task && await->takes_any)
         task = find_there(me, own, await, true);
     if (!is_over && !task) {
-        own->lead->num_looking += await->takes_any;
-        abtomp_stay_as(await->takes_any ? ABTOMP_STAYS_LOOKING : ABTOMP_STAYS_TIED);
+        own->lead->num_polling += await->takes_any;
+        abtomp_stay_as(await->takes_any ? ABTOMP_STAYS_POLLING : ABTOMP_STAYS_TIED);
         abtomp_wait(&team->bell, bell, team, num); /* acquire: pairs with the releases by which the bell is rung */
         abtomp_stay_as(ABTOMP_STAYS_UNSEEN);
-        own->lead->num_looking -= await->takes_any;
+        own->lead->num_polling -= await->takes_any;
     }
     atomic_fetch_sub_explicit(&team->waiting, ABTOMP_HUNGRY, memory_order_relaxed); /* relaxed: late, it costs a wake */
     if (await->count) {
-        /* relaxed: nobody rings any more, and the next look acquires what others have done */
+        /* relaxed: nobody rings any more, and the next poll acquires what others have done */
         atomic_fetch_and_explicit(&await->count->others, ~(uint32_t)ABTOMP_WAITS, memory_order_relaxed);
     }
     if (task)

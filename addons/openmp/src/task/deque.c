@@ -2,9 +2,9 @@
 /*
  * Where tasks are that are ready: the deque of a member, and the box of the team.
  *
- * Deques. What moves `split` holds the lock, and so has who reads a public entry, so that the lock orders what a task
- * is with who takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public
- * before.
+ * Deques. A thread that moves `split` holds the lock, and so does one that reads a public entry, so that the lock
+ * orders what a task is with the thread that takes it. Thieves take the oldest tasks, which are the largest in most
+ * programs; they look at num_public before.
  *
  * The owner's part. The owner pops without a fence: it stores the lower `top`, then reads `split`; below that it goes
  * for the lock. A thief that exposes the owner's tasks stores the higher `split`, has the kernel make each thread of
@@ -17,8 +17,8 @@
  * as there are other members, and a fourth of them at least. Then half of them become public, and half of the public
  * ones its own again when it has none: between two times the owner makes or runs a part of its tasks.
  *
- * The box is a heap, so that the time of a put and a take grows with the logarithm of the number of tasks. Who may not
- * run any task looks through it.
+ * The box is a heap, so that the time of a put and a take grows with the logarithm of the number of tasks. A member
+ * that may not run any task looks through it.
  */
 #include "task/tasks.h"
 

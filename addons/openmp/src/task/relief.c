@@ -21,10 +21,10 @@
  *     the stream, as it always did: no ULT of a team is suspended there then.
  *   - A member leaves a region, and member 0 ends it, when its reliefs have ended.
  *
- * Nobody waits for ever for a task that nobody takes: as long as a ULT waits unseen its stream has a relief that looks
+ * Nobody waits for ever for a task that nobody takes: as long as a ULT waits unseen its stream has a relief that polls
  * for tasks, or gets one. It finds all tasks but those that a member has for itself, who runs; a member that waits has
  * none for itself (abtomp_make_bare), and those of ULTs of the same stream can be had by each other. A relief that
- * waits for what its own task has made counts as no relief that looks, so that another one is made.
+ * waits for what its own task has made counts as no relief that polls, so that another one is made.
  *
  * Who may touch what: a post, and the words of reliefs, are used on the stream only, by ULTs, hooks and the source. One
  * of them runs at a time, and libabt orders them where another thread carries the stream: a blocking region of its
@@ -139,7 +139,7 @@ static bool relief_is_over(struct abtomp_member *me, void *arg)
     ABT_bool is_alone = ABT_TRUE;
     (void)me;
     (void)ABTX_self_is_alone(&is_alone);
-    if (!is_alone || relief->lead->num_looking > 0 || abtomp_now_ns() - relief->begun_ns > TURN_NS)
+    if (!is_alone || relief->lead->num_polling > 0 || abtomp_now_ns() - relief->begun_ns > TURN_NS)
         return true;
     /* The last one leaves the tasks to a member that stands by. Otherwise somebody has to wait. */
     return relief->lead->stands_by ? relief->lead->num_reliefs == 1 : relief->post->num_away[ABTOMP_STAYS_UNSEEN] == 0;
@@ -166,7 +166,7 @@ static void relief_main(void *arg)
     own->is_free = true;
     ult_end(&ult);
     abtomp_crew_tell_over(me->team);
-    if (lead->stands_by && lead->num_reliefs <= lead->num_looking)
+    if (lead->stands_by && lead->num_reliefs <= lead->num_polling)
         abtomp_bell_ring(me->team); /* the member itself goes on, or the last relief ends, which only waits for tasks */
 }
 
@@ -214,7 +214,7 @@ static bool is_served(const struct abtomp_ult *ult, const struct abtomp_tasks *l
     struct abtomp_member *me = ult->current;
     const struct abtomp_tasks *own =
         atomic_load_explicit(&me->tasks, memory_order_relaxed); /* relaxed: as in lead_of */
-    if (lead->num_looking == 0)
+    if (lead->num_polling == 0)
         return false;
     if (abtomp_deque_num_kept(&own->deque) > 0)
         abtomp_bell_ring(me->team);
@@ -281,13 +281,13 @@ static bool is_first_of_one(void)
            ABT_xstream_get_num(&num) == ABT_SUCCESS && num == 1;
 }
 
-static void stream_enter(bool looks)
+static void stream_enter(bool polls)
 {
     if (ABTX_xstream_enter(ABT_SCHED_NULL, &entered.stream) != ABT_SUCCESS)
         return;
     entered.is_there = true;
     (void)ABT_self_get_thread(&entered.ult);
-    if (!looks)
+    if (!polls)
         (void)ABTX_xstream_set_spin(entered.stream, 0);
 }
 
@@ -305,11 +305,11 @@ void abtomp_stream_in_child(void)
 /* The thread of the member becomes a stream. Without memory it does not. */
 static void member_enter(const struct abtomp_member *me)
 {
-    bool looks = me->num < abtomp_env.num_procs; /* for work, before it sleeps */
-    if (!looks)
+    bool polls = me->num < abtomp_env.num_procs; /* for work, before it sleeps */
+    if (!polls)
         pthread_mutex_lock(&turn);
-    stream_enter(looks);
-    if (!looks)
+    stream_enter(polls);
+    if (!polls)
         pthread_mutex_unlock(&turn);
 }
 

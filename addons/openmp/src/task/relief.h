@@ -14,7 +14,7 @@
 enum abtomp_stay {
     ABTOMP_STAYS_UNSEEN,   /* nobody knows: the program has called another library */
     ABTOMP_STAYS_TIED,     /* it waits for others, and may run nothing but perhaps descendants of its task */
-    ABTOMP_STAYS_LOOKING,  /* it waits for the bell, and would run any task, */
+    ABTOMP_STAYS_POLLING,  /* it waits for the bell, and would run any task, */
     ABTOMP_STAYS_RELIEVED, /* or leaves that to reliefs */
     ABTOMP_NUM_STAYS
 };

@@ -43,8 +43,8 @@ enum {
 /*
  * What has not ended yet, of what a member has made: made - ended - others. `others` is in its upper bits, the lower
  * ones say that the member waits, or that it makes no more. The member alone uses `made` and `ended`. Before it sleeps,
- * or makes no more, it subtracts what is left from `others`: so who makes that 0 knows to ring, or to free what it is
- * of. All are counted modulo 2^30: there is no memory for as many tasks that have not ended.
+ * or makes no more, it subtracts what is left from `others`: so the thread that makes that 0 knows to ring, or to free
+ * what it is of. All are counted modulo 2^30: there is no memory for as many tasks that have not ended.
  */
 enum { ABTOMP_WAITS = 1, ABTOMP_OVER = 2, ABTOMP_ONE = 4 };
 
@@ -119,7 +119,7 @@ struct abtomp_tasks {
     bool uses_program_stream;           /* the thread's stream, which asks for reliefs, is the program's */
     bool stands_by;                     /* of the lead: it waits, and leaves tasks to its reliefs */
     uint32_t num_reliefs;               /* of the lead: that run, or wait; */
-    uint32_t num_looking;               /* how many of it and of those wait for any task; */
+    uint32_t num_polling;               /* how many of it and of those wait for any task; */
     uint32_t docked;                    /* that of its wait, if the lead has left the region */
     ABTOMP_LINE _Atomic(uint64_t) made; /* written by the member only */
     _Atomic(uint64_t) ended;            /* likewise */
@@ -148,7 +148,7 @@ static inline bool abtomp_count_is_zero(const struct abtomp_count *count)
     return (others & ~(uint32_t)ABTOMP_WAITS) == left * ABTOMP_ONE;
 }
 
-/* Whether the member has ended all of them itself. relaxed: if others have ended some, the caller looks again */
+/* Whether the member has ended all of them itself. relaxed: if others have ended some, the caller polls again */
 static inline bool abtomp_count_is_own(const struct abtomp_count *count)
 {
     return count->made == count->ended && atomic_load_explicit(&count->others, memory_order_relaxed) == 0;
@@ -522,8 +522,8 @@ struct abtomp_node *abtomp_node_apart(void);
 /* The task, or an entry of a table, uses the node no more. */
 void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node);
 
-/* The task, which has a node, depends on what was made before it. True: it is ready; if not, who ends others makes it
- * so. */
+/* The task, which has a node, depends on what was made before it. True: it is ready; if not, the thread that ends
+ * others makes it so. */
 bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **depend);
 
 /* How a task uses an address: the second word of an object. mutexinoutset is as inout: such tasks run one after another

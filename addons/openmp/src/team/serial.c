@@ -80,7 +80,7 @@ static void *runner_main(void *arg)
     return NULL;
 }
 
-uint32_t abtomp_serial_look(const struct abtomp_team *team, uint64_t *ticket)
+uint32_t abtomp_serial_poll(const struct abtomp_team *team, uint64_t *ticket)
 {
     /* relaxed: takers of numbers acquire what they are */
     *ticket = atomic_load_explicit(&team->ticket, memory_order_relaxed);

@@ -40,7 +40,7 @@ bool abtomp_serial_spread(struct abtomp_team *team, bool has_waited);
 
 /* Its ticket, as it is just now, and how many regions it has had; and whether there are numbers that nobody has taken.
  */
-uint32_t abtomp_serial_look(const struct abtomp_team *team, uint64_t *ticket);
+uint32_t abtomp_serial_poll(const struct abtomp_team *team, uint64_t *ticket);
 bool abtomp_serial_is_pending(uint64_t ticket);
 
 /* Ends the threads of its members' teams, and frees it; NULL is no team. */

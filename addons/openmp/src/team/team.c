@@ -104,7 +104,8 @@ static void leave_region(struct abtomp_team *team, uint32_t num)
         abtomp_bell_ring(team);
 }
 
-/* Tells those who have no member of the last region that there is another one, which has more, or none at all. */
+/* Tells the threads that have no member of the last region that there is another one, which has more, or none at all.
+ */
 static void set_region(struct abtomp_team *team, int num)
 {
     /* relaxed: only the caller writes it */
