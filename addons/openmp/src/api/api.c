@@ -155,20 +155,32 @@ ABTOMP_API int omp_in_explicit_task(void)
     return me ? me->running.is_explicit : 0;
 }
 
-/* An event is the address of its task. Any thread may fulfil it, and the team may end as soon as its lock is free. */
+/*
+ * An event is the address of its task. Any thread may fulfil it. If it comes before the task's end, the task is not
+ * used afterwards. If it comes later, a task that was not skipped has still to end: it keeps its team, until its box
+ * has it and the lock is free. A tool learns of an event before that counts, while the task is there in any case.
+ */
 ABTOMP_API void omp_fulfill_event(uintptr_t event)
 {
     struct abtomp_task *task = (struct abtomp_task *)event;
-    if (abtomp_task_forget(task))
+    uint32_t both = 2;
+    /* acquire, acq_rel: pair with count_end */
+    bool is_late = atomic_load_explicit(&task->to_come, memory_order_acquire) != both;
+    if (abtomp_is_observed() && !(is_late && task->is_skipped))
+        abtomp_tool_status(abtomp_view_of(task), is_late ? ompt_task_late_fulfill : ompt_task_early_fulfill);
+    if (atomic_compare_exchange_strong_explicit(&task->to_come, &both, 1, memory_order_acq_rel, memory_order_acquire))
         return;
+    if (task->is_skipped) {
+        abtomp_task_free_skipped(task);
+        return;
+    }
     struct abtomp_team *team = task->parent->runner->team;
     const _Atomic(uint32_t) *bell = &team->bell;
+    abtomp_mutex_lock(&team->box_lock);
     bool is_included = task->is_included;
-    /* acq_rel: pairs with that in has_ended, and with the acquire in event_has_come */
-    bool is_late = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
-    if (abtomp_is_observed())
-        abtomp_tool_status(abtomp_view_of(task), is_late ? ompt_task_late_fulfill : ompt_task_early_fulfill);
-    if (is_late && !is_included)
+    /* release: pairs with the acquire in event_has_come. Then an included task is used no more */
+    atomic_store_explicit(&task->to_come, 0, memory_order_release);
+    if (!is_included)
         abtomp_box_put_locked(team, task);
     /* release: pairs with the acquire in abtomp_crew_await: a waiter comes to the lock when this thread has left it */
     atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);

@@ -274,41 +274,20 @@ bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtom
 }
 
 /*
- * Events of tasks that are cancelled. Such a task ends without its event, by which its body might have ended: libgomp
- * has it so, too. The second of the two, its end and the event, frees its memory. Until the event is known to be the
- * first its thread must not look at the parent, which may be gone: the lock orders the two. It comes before those of
- * boxes.
+ * The end of a task with an event counts. True: the event has come before. If not, the thread that fulfils the event
+ * uses the task: it frees a skipped one, which ends without its event, as with libgomp. acq_rel: pairs with the
+ * compare-and-swap in omp_fulfill_event, so that the second of the two sees all that the first has done.
  */
-static _Atomic(uint32_t) skipped_lock;
-
-/* True: the event has come before. If not, the memory of the task is that of the event. */
-static bool leave_to_event(struct abtomp_team *team, struct abtomp_task *task)
+static bool count_end(struct abtomp_task *task)
 {
-    task->is_skipped = true;
-    abtomp_mutex_lock(&skipped_lock);
-    if (team)
-        abtomp_mutex_lock(&team->box_lock);
-    bool is_last = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_relaxed) == 1; /* relaxed: the lock */
-    if (team)
-        abtomp_mutex_unlock(&team->box_lock);
-    abtomp_mutex_unlock(&skipped_lock);
-    return is_last;
+    return atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
 }
 
-bool abtomp_task_forget(struct abtomp_task *task)
+void abtomp_task_free_skipped(struct abtomp_task *task)
 {
     static struct abtomp_tasks nobody; /* has lent no memory */
-    abtomp_mutex_lock(&skipped_lock);
-    /* relaxed: the lock. Without an end before it the task is not skipped yet */
-    bool is_over = atomic_load_explicit(&task->to_come, memory_order_relaxed) == 1 && task->is_skipped;
-    if (!is_over)
-        abtomp_mutex_lock(&task->parent->runner->team->box_lock);
-    abtomp_mutex_unlock(&skipped_lock);
-    if (is_over) {
-        task->lender = NULL;
-        task_free(&nobody, task);
-    }
-    return is_over;
+    task->lender = NULL;
+    task_free(&nobody, task);
 }
 
 /* Nothing of the task is used when it is left to its event. */
@@ -318,7 +297,7 @@ static void end_skipped(struct abtomp_member *me, struct abtomp_tasks *own, stru
     struct abtomp_group *group = task->group;
     if (task->node)
         abtomp_depend_end(me, own, task);
-    if (leave_to_event(me->team, task))
+    if (count_end(task))
         task_free(own, task);
     end_count(me, own, parent, group);
 }
@@ -332,8 +311,9 @@ static bool event_has_come(struct abtomp_member *me, void *arg)
 }
 
 /*
- * The task has run. True: it has ended, too; if not, the thread that fulfils its event puts it into the box. Both count
- * with the lock of the box, so that the team stays until the other one has left it.
+ * The task has run. True: it has ended, too; if not, the thread that fulfils its event puts it into the box: the task
+ * may end then, and is used no more here. The team stays meanwhile, since the task has not ended. An included task
+ * waits for its event, and for that thread to leave the lock of the box.
  */
 static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
@@ -342,14 +322,7 @@ static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct
         end_skipped(me, own, task);
         return false;
     }
-    abtomp_mutex_lock(&team->box_lock);
-    bool is_included = task->is_included;
-    /*
-     * acq_rel: pairs with that in omp_fulfill_event: the second thread sees what the first has done. The first
-     * reads a task that is not included no more: it may have been ended, and its memory may be that of another task.
-     */
-    bool is_last = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
-    abtomp_mutex_unlock(&team->box_lock);
+    bool is_included = task->is_included, is_last = count_end(task);
     if (is_last || !is_included)
         return is_last;
     struct abtomp_await await = {.done = event_has_come, .arg = task};
@@ -759,9 +732,8 @@ static inline void run_submitted(struct abtomp_member *me, struct abtomp_tasks *
 /* A task that was not made known has an event: that may come any time later, from any thread. */
 static void discard_submitted(struct abtomp_tasks *own, struct abtomp_task *task)
 {
-    if (task->has_event)
-        (void)leave_to_event(NULL, task);
-    else
+    task->is_skipped = true;
+    if (!task->has_event || count_end(task))
         task_free(own, task);
 }
 

@@ -235,11 +235,8 @@ void abtomp_task_expect(struct abtomp_task *task);
 void abtomp_task_submit(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, size_t size,
                         void **depend, int priority);
 
-/*
- * The event of a task has come. True: the task was skipped, and nothing is left of it; if not, the caller has the lock
- * of the box of its team.
- */
-bool abtomp_task_forget(struct abtomp_task *task);
+/* The event of a task has come that was skipped, and that has ended before. */
+void abtomp_task_free_skipped(struct abtomp_task *task);
 
 /* What the caller goes on with after a task that it runs. */
 struct abtomp_frame {
