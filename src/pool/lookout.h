@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lookout of a pool. The deadlines of its ULTs are in the heaps of the streams on which they wait (sync/timer.h).
- * A stream that runs a long unit does not look at its heap; then another one that serves the pool does
+ * A stream that runs a long unit does not poll its heap; then another one that serves the pool does
  * (sync/lookout.h), at an event check, when `next_ns` has come. So that there is one while they all sleep, one of those
  * that sleep on the pool is its lookout, and sleeps no longer than until then. The others sleep until they are woken.
  *
@@ -62,7 +62,7 @@ ABTI_INLINE bool abti_lookout_has(const struct abti_lookout *lookout, uint64_t b
     return abti_load_relaxed(&lookout->timed) & bit;
 }
 
-/* Whether somebody is to look at some time. relaxed: a racy read, which is repeated. */
+/* Whether a stream is to poll at some time. relaxed: a racy read, which is repeated. */
 ABTI_INLINE bool abti_lookout_is_needed(const struct abti_lookout *lookout)
 {
     return ABTI_UNLIKELY(abti_load_relaxed(&lookout->next_ns) != ABTI_CLOCK_NEVER);

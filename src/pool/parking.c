@@ -97,7 +97,7 @@ void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
     abti_wakeup wakeup = NULL;
     abti_pool_lock(abti_es_self, pool);
     /*
-     * relaxed: the lock is held. release: pairs with the acquire in abti_lookout_look, which sees what the caller has
+     * relaxed: the lock is held. release: pairs with the acquire in abti_lookout_poll, which sees what the caller has
      * done to timers
      */
     if (abti_load_relaxed(&lookout->next_ns) > time_ns)

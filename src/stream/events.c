@@ -57,7 +57,7 @@ static void serve_events(abti_es *es, abti_sched *sched)
     if (sched->has_ring)
         recall_stolen(sched);
     abti_timers_poll(es);
-    abti_lookouts_look(sched);
+    abti_lookouts_poll(sched);
     if (ABTI_UNLIKELY(es->cxx.counts_libraries))
         abti_exceptions_look(es);
     unsigned requests = atomic_load(&es->requests); /* seq_cst: see abti_sched_request */

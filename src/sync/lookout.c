@@ -36,7 +36,7 @@ static bool is_overdue(uint64_t next_ns, uint64_t now_ns)
     return next_ns <= now_ns && now_ns - next_ns >= ABTI_LOOKOUT_GRACE_NS;
 }
 
-static void look_at_timers(struct abti_timers *timers, bool fresh, struct found *found)
+static void poll_timers(struct abti_timers *timers, bool fresh, struct found *found)
 {
     if (fresh) {
         abti_spin_lock(&timers->lock); /* see above */
@@ -55,17 +55,17 @@ static void look_at_timers(struct abti_timers *timers, bool fresh, struct found 
 }
 
 /* Looks at all streams that have one of the bits. */
-static void look_at_streams(uint64_t bits, uint64_t fresh, struct found *found)
+static void poll_streams(uint64_t bits, uint64_t fresh, struct found *found)
 {
     for (; bits; bits &= bits - 1) {
         unsigned index = (unsigned)__builtin_ctzll(bits), last = index < ABTI_LOOKOUT_SHARED ? index : ABTI_MAX_ES;
         for (struct abti_timers *timers; index <= last && (timers = abti_timers_at(index)) != NULL; index++)
-            look_at_timers(timers, fresh & timers->bit, found);
+            poll_timers(timers, fresh & timers->bit, found);
     }
 }
 
 /* Returns when to poll next, with the lock held. */
-static uint64_t next_look(struct abti_lookout *lookout, const struct found *found)
+static uint64_t next_poll(struct abti_lookout *lookout, const struct found *found)
 {
     uint64_t first = found->now_ns + ABTI_LOOKOUT_LEAST_NS, last = found->now_ns + ABTI_LOOKOUT_EVERY_NS;
     uint64_t timed = abti_load_relaxed(&lookout->timed);
@@ -83,7 +83,7 @@ static uint64_t next_look(struct abti_lookout *lookout, const struct found *foun
  * Says when the next poll is, with the lock held, as long as somebody polls; a stream that wants an earlier one
  * meanwhile finds that it has to say so. relaxed: the pool's lock is held.
  */
-static void begin_look(abti_pool *pool, uint64_t now_ns)
+static void begin_poll(abti_pool *pool, uint64_t now_ns)
 {
     abti_pool_lock(abti_es_self, pool);
     abti_store_relaxed(&pool->lookout.next_ns, now_ns + ABTI_LOOKOUT_EVERY_NS);
@@ -91,21 +91,21 @@ static void begin_look(abti_pool *pool, uint64_t now_ns)
 }
 
 /* Says when it is really, unless somebody has wanted an earlier one. relaxed: the pool's lock is held. */
-static void end_look(abti_pool *pool, const struct found *found)
+static void end_poll(abti_pool *pool, const struct found *found)
 {
     struct abti_lookout *lookout = &pool->lookout;
     abti_pool_lock(abti_es_self, pool);
     abti_store_relaxed(&lookout->known, found->known);
     if (abti_load_relaxed(&lookout->next_ns) == found->now_ns + ABTI_LOOKOUT_EVERY_NS)
-        abti_store_relaxed(&lookout->next_ns, next_look(lookout, found));
+        abti_store_relaxed(&lookout->next_ns, next_poll(lookout, found));
     abti_pool_unlock(abti_es_self, pool);
 }
 
 /* Polls, with the lock held. */
-static void lookout_look(abti_pool *pool, struct found *found)
+static void lookout_poll(abti_pool *pool, struct found *found)
 {
     struct abti_lookout *lookout = &pool->lookout;
-    begin_look(pool, found->now_ns);
+    begin_poll(pool, found->now_ns);
     /*
      * release: pairs with the acquire in others_are_timed (pool/parking.c), which sees a bit here or there. relaxed:
      * the lock orders `known`, and those of the timers order `timed`, see above
@@ -114,11 +114,11 @@ static void lookout_look(abti_pool *pool, struct found *found)
     abti_store_relaxed(&lookout->known, known);
     uint64_t fresh = abti_exchange_release(&lookout->timed, 0);
     lookout->quiet = fresh ? 0 : lookout->quiet + 1;
-    look_at_streams(known | fresh, fresh, found);
-    end_look(pool, found);
+    poll_streams(known | fresh, fresh, found);
+    end_poll(pool, found);
 }
 
-void abti_lookout_look(abti_pool *pool)
+void abti_lookout_poll(abti_pool *pool)
 {
     struct abti_lookout *lookout = &pool->lookout;
     struct found found = {.first_ns = ABTI_CLOCK_NEVER, .now_ns = abti_clock_mono_ns()};
@@ -128,7 +128,7 @@ void abti_lookout_look(abti_pool *pool)
     if (abti_load_acquire(&lookout->next_ns) > found.now_ns || !abti_spin_trylock(&lookout->lock))
         return;
     if (abti_load_acquire(&lookout->next_ns) <= found.now_ns)
-        lookout_look(pool, &found);
+        lookout_poll(pool, &found);
     abti_spin_unlock(&lookout->lock);
     abti_timers_wake(found.due);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams that look at the deadlines of others. One that runs a long unit does not look at its timers; their waits are
+ * Streams that poll the deadlines of others. One that runs a long unit does not poll its timers; their waits are
  * ended by another stream that serves the pool of the ULTs and checks events: because it runs short units, or because
  * it is the lookout among those that sleep (pool/lookout.h). The ULTs are pushed to their pool, as always.
  *
  * Whether a stream has not polled for some time is shown by its timers alone: the first of them is overdue. So a stream
- * that polls says nothing to the others, and the one that looks for them touches what it finds overdue, and racy reads
+ * that polls says nothing to the others, and the one that polls for them touches what it finds overdue, and racy reads
  * of the rest.
  */
 #ifndef ABTI_SYNC_LOOKOUT_H
@@ -31,14 +31,14 @@ enum {
 void abti_lookout_note(abti_pool *pool, struct abti_timers *timers);
 
 /* Looks at the timers of other streams, if that is due. The caller holds no lock. */
-void abti_lookout_look(abti_pool *pool);
+void abti_lookout_poll(abti_pool *pool);
 
 /* The same for all pools of a scheduler, at an event check. */
-ABTI_INLINE void abti_lookouts_look(abti_sched *sched)
+ABTI_INLINE void abti_lookouts_poll(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
         if (abti_lookout_is_needed(&sched->pools[i]->lookout))
-            abti_lookout_look(sched->pools[i]);
+            abti_lookout_poll(sched->pools[i]);
     }
 }
 

@@ -68,7 +68,7 @@ void abti_lookout_note(abti_pool *pool, struct abti_timers *timers)
     (void)pool, (void)timers;
 }
 
-void abti_lookout_look(abti_pool *pool)
+void abti_lookout_poll(abti_pool *pool)
 {
 }
 
