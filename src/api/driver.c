@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_driver_*: what a library does on streams beside their units. */
+/* ABTX_driver_*: the work of a library on streams beside their units. */
 #include "idle/driver.h"
 #include "api/handles.h"
 #include "idle/idle.h"

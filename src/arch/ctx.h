@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Machine contexts: what an architecture provides in <arch>/ctx.S, and generic/ctx.c does for all that have none.
+ * Machine contexts: the functions that an architecture has in <arch>/ctx.S, and others in generic/ctx.c.
  *
  * A context is a stack pointer. A suspended context keeps everything it needs in a frame on its own stack; the word
  * `*save` then points to that frame, of which ABTI_CTX_BELOW bytes (<arch>/arch_cpu.h) are below it. Switching goes in

@@ -7,7 +7,7 @@
 #include "base/compiler.h"
 
 /*
- * Asserts what the caller has to see to. The condition has no side effects, and may read only what the caller may read:
+ * Asserts a duty of the caller. The condition has no side effects, and may read only what the caller may read:
  * it is compiled in every build, and evaluated only where it is checked.
  */
 #define abti_assert(condition)                                                                                         \

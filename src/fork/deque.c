@@ -110,7 +110,7 @@ bool abti_deque_take_back(struct abti_deque *deque, uint32_t index)
     uint64_t part = abti_load_relaxed(&deque->public_part); /* relaxed: only the swap decides */
     while (abti_deque_tail(part) <= index) {
         uint32_t tail = abti_deque_tail(part), split = tail + (index - tail + 1) / 2;
-        /* relaxed: what a thief has stolen before is not looked at, and the tasks that come back are the owner's own */
+        /* relaxed: earlier stolen tasks are not read, and the tasks that come back are the owner's own */
         if (abti_cas_relaxed(&deque->public_part, &part, abti_deque_pack(tail, split))) {
             deque->split = split;
             set_limit(deque, split);

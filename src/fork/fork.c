@@ -46,7 +46,7 @@ struct abti_deque *abti_fork_deque(abti_es *es)
 
 /*
  * A deque that waits for its next owner at a stream. It stays listed: streams that wait have asked it, too, and its
- * next owner finds that at the first fork. It is as abti_deque_begin makes it, except for what a thief has asked.
+ * next owner finds that at the first fork. It is as abti_deque_begin makes it, except for the requests of thieves.
  */
 static struct abti_deque *take_kept(abti_es *es)
 {
@@ -250,7 +250,7 @@ void abti_fork_run_stolen(void *arg)
     abti_pool *home = take_home(deque);
     ABTX_fork_leave(&region);
     abti_annotate_release(task);
-    /* release: the forker sees what the task has done. acquire: pairs with the compare-and-swap in register_forker.
+    /* release: the forker sees the stores of the task. acquire: pairs with the compare-and-swap in register_forker.
      * The task may be gone at once. */
     uintptr_t before = abti_exchange_acq_rel(abti_task_state(task), ABTI_TASK_DONE);
     if (before & ABTI_TASK_NATIVE)

@@ -30,12 +30,12 @@ static ABT_bool take_task(void *arg, struct abtx_work *work);
  *
  * So the deques of ULTs that have nothing to give, since they wait or fork no more, are asked once, and then left
  * alone. One that has just published is spared for a while, unless no other stream searches that would come to it
- * later: what an owner gives away costs it some hundred nanoseconds, and so no more than a tenth of its time.
+ * later: each task that an owner gives away costs it some hundred nanoseconds, and so no more than a tenth of its time.
  *
  * No task is left behind. An owner publishes, then looks at offers, where it puts its deque, and then at whether a
  * stream waits (abti_source_wake_one); a stream waits, and then looks at offers. Each has a seq_cst fence before the
  * look. A thief that takes a deque out looks for public tasks once more, behind a fence, and puts it back if there are
- * any: it, or the owner whose fence came first, sees what the other has done. Nor is a request: a deque is put into
+ * any: it, or the owner whose fence came first, sees the stores of the other. Nor is a request: a deque is put into
  * unasked when its request has been taken back, and so a thief that finds it there, though it was asked, has been
  * overtaken by another stream's request.
  */

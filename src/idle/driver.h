@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Drivers: what a library does on streams beside their units. Attached to a stream, a driver is started on its native
+ * Drivers: the work of a library on streams beside their units. Attached to a stream, a driver is started on its native
  * thread, called there, and ended there before the stream ends. Each is one of the stream's callees, see idle/idle.h,
  * and has a place for data in all streams.
  */

@@ -120,7 +120,7 @@ ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
         abti_idle_call_for_sleep(es);
 }
 
-/* The ES has left a callee by a jump: that call has ended, and with it what it was the leader for. */
+/* The ES has left a callee by a jump: that call has ended, and with it its time as the leader. */
 void abti_idle_leave_callee(abti_es *es);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When an ES that sleeps polls for what nobody tells it about: units that come to a user-defined pool without a
+ * When an ES that sleeps polls for units and events without a wake: units that come to a user-defined pool without a
  * push of ours, and, when it has been asked to stop, units blocked out of its pools that end elsewhere. For the former
  * it polls less and less often while there are none.
  */

@@ -17,7 +17,7 @@
  * waits until it sees that the owner is not inside (5). If the owner's fence comes before (1), then (2) comes after it
  * and sees (3): it does not enter. If it comes after (1), then (5) sees (1), or what the owner has stored to the same
  * word since, when it left. So when (5) has ended, the owner is not in the lock by the bias, and no owner can be before
- * spin is released. All stores to `inside` are releases, for (5) to acquire: what the owner did is seen. The other way
+ * spin is released. All stores to `inside` are releases, for (5) to acquire: the owner's stores are seen. The other way
  * round spin orders it: the old owner takes it next, or a new one had it when it got the bias.
  *
  * (1) and (2) must be kept in order by the compiler only; that is the whole gain.

@@ -92,7 +92,7 @@ ABTI_NOINLINE ABTI_NO_SANITIZE bool abti_lockrank_holds(const void *lock)
     return false;
 }
 
-/* The user's function, which is called in a walk over a pool, may wait for what it likes. */
+/* The user's function, which is called in a walk over a pool, may wait for anything. */
 ABTI_NOINLINE ABTI_NO_SANITIZE bool abti_lockrank_may_sleep(void)
 {
     for (unsigned i = 0; i < held.num; i++) {

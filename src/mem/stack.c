@@ -209,7 +209,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
         .guard = in_huge_pages ? abti_guard_least_room() : abti_guard_room(),
     };
     size_t cell = cell_size(size + room + spec->guard), cells = chunk / cell;
-    /* A block is a cell, so that what a chunk has more than was asked for is used, too. */
+    /* A block is a cell, so that the excess of a chunk is used, too. */
     spec->arena = (struct abti_arena_spec){
         .cell = cell, .block = cell, .span = cell, .huge = huge, .lean = cell_size(size + abti_guard_least_room())};
     spec->arena.map = abti_chunk_map;

@@ -41,7 +41,7 @@ void abti_annotate_fiber_destroy(void *fiber) ABTI_NO_SANITIZE;
 /* Some code of TSan's. 0 where TSan is absent. */
 uintptr_t abti_annotate_tsan_code(void);
 
-/* ordered: all that the caller did so far happens before what the fiber does next. */
+/* ordered: all acts of the caller so far happen before the next ones of the fiber. */
 void abti_annotate_fiber_switch_to(void *fiber, bool ordered) ABTI_NO_SANITIZE;
 
 /* --- TSan, helgrind and DRD: all that was done before a release of an address comes before a later acquire --- */

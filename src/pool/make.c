@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making built-in pools, and what they share. */
+/* Making built-in pools, and their common part. */
 #include <stdlib.h>
 #include "base/assert.h"
 #include "pool/pool_impl.h"

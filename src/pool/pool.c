@@ -166,7 +166,7 @@ static bool has_units(abti_pool *pool)
 void abti_pool_drop(abti_pool *pool)
 {
     abti_assert(abti_load_relaxed(&pool->num_scheds) > 0);
-    /* release: pairs with the acquire of the last abti_pool_drop, which sees what the others did to the pool */
+    /* release: pairs with the acquire of the last abti_pool_drop, which sees the stores of the others */
     if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) != 1 || !pool->automatic)
         return;
     if (has_units(pool))

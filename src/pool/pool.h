@@ -147,8 +147,8 @@ struct ABT_pool_opaque {
                               line */
 
     struct abti_queue inbox; /* lock: the units of a shared FIFO; those of RANDWS for which the ring has no room; in a
-                                private FIFO with a host, what others have pushed, until the host collects it. The head
-                                is read without the lock */
+                                private FIFO with a host, the units pushed by others, until the host collects them. The
+                                head is read without the lock */
     struct abti_ring ring;   /* of built-in RANDWS, guarded by lock. Its size, which thieves look at, begins the next
                                 line */
 
@@ -162,7 +162,7 @@ _Static_assert(offsetof(struct ABT_pool_opaque, lock.spin) % ABTI_CACHE_LINE == 
 
 /*
  * A private FIFO has a host while the main scheduler of a stream serves it: that stream uses the queue without a lock,
- * and alone. Any thread may push a unit, and need not know that: what others push goes through the inbox, which the
+ * and alone. Any thread may push a unit, and need not know that: the units go through the inbox, which the
  * host empties into the queue by abti_pool_collect when the queue is empty and when it checks events. Nobody else
  * takes a unit out: one that the host runs may be pushed while it is still about to leave its stack. A pool that nobody
  * serves yet, or any more, has no host, and the lock guards its queue like that of any other pool.
@@ -294,7 +294,7 @@ ABTI_INLINE abti_unit *abti_pool_pop_quick(abti_pool *pool)
 }
 
 /*
- * Pops from a user-defined pool. A pop that returns threads is called as it is: what it returns may be any null handle.
+ * Pops from a user-defined pool. A pop that returns threads is called as it is: it may return any null handle.
  */
 ABTI_INLINE ABT_thread abti_pool_pop_user(abti_pool *pool, ABT_pool_context context)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stealing from the pools of other streams. pool/thief_policy.h decides whether it is worth what it costs. */
+/* Stealing from the pools of other streams. pool/thief_policy.h decides whether it is worth its cost. */
 #ifndef ABTI_POOL_THIEF_H
 #define ABTI_POOL_THIEF_H
 

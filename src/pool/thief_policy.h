@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whether a thief may steal: what streams learn of the units that they take from the pools of others, and how they
- * spare the others when what they steal is not worth what it costs both. All thieves of a pool have one truce with it:
- * what one has learnt the others need not learn, at the expense of the ES that is busy with the pool. While units are
+ * spare the others when the stolen units are too small for the cost on both sides. All thieves of a pool have one truce
+ * with it: the lesson of one serves all, since each lesson costs the ES that is busy with the pool. While units are
  * small one thief at a time tries whether they still are. The policy has no clock and looks at no pool: pool/thief.c
  * steals, tells it what has happened and when, and asks it. So does stream/source_ask.c, for what a stream is given by
  * its sources, with which it has a truce of its own.

@@ -6,8 +6,8 @@
 #include "run/switch.h"
 
 /*
- * Where the order is reported, units of one stream are not ordered by the stream: what one has written, another may
- * read only after something that orders them; unless the user says that the program relies on its streams. A
+ * Where the order is reported, units of one stream are not ordered by the stream: data that one has written, another
+ * may read only after something that orders them; unless the user says that the program relies on its streams. A
  * user-defined scheduler is ordered with the units that it runs, and so are units of user-defined pools: their
  * functions may well share with the units what no lock guards, since one stream runs them all.
  */

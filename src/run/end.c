@@ -339,7 +339,7 @@ ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join
 /*
  * Whether the unit, of a user-defined pool, is its own handle, has no more than that, and is freed for its joiner. The
  * canary is to be looked at before the user's function is called. relaxed: the thread that frees the unit is alone with
- * it, and what the joiner has made of its second line came with the join word.
+ * it, and the joiner's stores to its second line came with the join word.
  */
 ABTI_INLINE bool is_freed_as_handle(abti_unit *unit, uintptr_t join)
 {

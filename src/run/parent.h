@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scopes in which a ULT runs others as their parent: what they change of the ES, and how it is changed back. The
+ * Scopes in which a ULT runs others as their parent: they change fields of the ES, and change them back. The
  * children give the ES back to their parent on the same native thread, whatever becomes of them.
  */
 #ifndef ABTI_RUN_PARENT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Schedulers: what the functions know of them that switch between units. */
+/* Schedulers, as seen by the functions that switch between units. */
 #ifndef ABTI_RUN_SCHED_H
 #define ABTI_RUN_SCHED_H
 

@@ -22,7 +22,7 @@
  * next request before that.
  *
  * seq_cst, everywhere here: abti_halt_post may be called by a signal handler in the middle of anything, so that it
- * takes no lock and does not wait. A count of the posters keeps alive what they look at, the streams in rt.by_index: a
+ * takes no lock and does not wait. A count of the posters keeps their objects alive, the streams in rt.by_index: a
  * poster counts itself and then looks; the thread that frees a stream takes it out (abti_es_list_leave) and then looks
  * at the count (abti_halt_wait_for_posters). One of the two sees the other. A poster also stores the phase before it
  * sets requests (tell), and an ES takes its request back before it looks at the phase (abti_halt_arrive).
@@ -90,7 +90,7 @@ bool abti_halt_is_still(abti_es *es)
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
     /*
      * relaxed: rt.lock is held. acquire: pairs with the releases in es_thread (stream/xstream.c) and
-     * abti_main_run_entered: what the ES did last has happened
+     * abti_main_run_entered: the last stores of the ES are seen
      */
     return es->halted == abti_load_relaxed(&halt.round) ||
            abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED;
@@ -115,7 +115,7 @@ static bool all_are_still(void)
     return all;
 }
 
-/* Does what the request says, and ends the round. rt.lock is held, and released meanwhile. */
+/* Serves the request, and ends the round. rt.lock is held, and released meanwhile. */
 static void halt_act(abti_es *es, bool timed_out)
 {
     const struct abti_halt_request request = halt.request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Native threads of the library's own beside those of the streams, and what a fork does to them: its child does not
+ * Native threads of the library's own beside those of the streams, and the effect of a fork on them: its child does not
  * have them, and must not find a lock held for ever that one of them held.
  */
 #ifndef ABTI_STREAM_HELPER_H

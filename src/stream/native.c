@@ -45,7 +45,7 @@ static bool native_ask(struct bounds *bounds)
     return err == 0;
 }
 
-/* Adds what the first thread's stack may grow by, which glibc has reported and musl has not. */
+/* Adds the room by which the first thread's stack may grow, which glibc has reported and musl has not. */
 static void add_growth(struct bounds *bounds)
 {
     struct rlimit limit;

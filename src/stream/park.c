@@ -12,7 +12,7 @@
 
 /* --- A stream --- */
 
-/* Sleeps, no longer than until the next timer, poll, or look at what nobody tells the ES about. */
+/* Sleeps, no longer than until the next timer or poll. */
 static bool sleep_and_poll(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     abti_assert(es == abti_es_self);

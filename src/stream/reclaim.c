@@ -24,7 +24,7 @@
  *
  * No wake is lost: a thread that frees an object fills the depot under its lock and looks at the state after that; the
  * native thread stores ASLEEP and then looks at the depots, each under its lock. The one that holds the lock second
- * sees what the other has done.
+ * sees the store of the other.
  */
 enum { NONE, AWAKE, ASLEEP, ENDING, REFUSED };
 

@@ -113,8 +113,9 @@ static const void *loop_peek(abti_sched *sched)
 }
 
 /*
- * Whether an ES that has found nothing to pick may take what it sees at the next poll. As long as it sees something
- * it goes on here, since between two calls there may be drivers, which would hold up what it is going to take.
+ * Whether an ES that has found nothing to pick may take the unit that it sees at the next poll. As long as it sees
+ * something it goes on here, since between two calls there may be drivers, which would hold up the unit that it is
+ * going to take.
  */
 static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_sched *sched)
 {
@@ -253,8 +254,8 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, abti_pool *pool, abti_unit *uni
 
 /*
  * Runs tasklets off a pool whose owner takes the newest, and thieves the oldest, beginning with `unit`, which has been
- * popped. A ULT that has waited for one of them would be the oldest there, and be stolen; with it would go what it does
- * next, such as making units for this very pool. So it stays aside until the tasklets before it in the pool have run,
+ * popped. A ULT that has waited for one of them would be the oldest there, and be stolen; with it would go its next
+ * acts, such as making units for this very pool. So it stays aside until the tasklets before it in the pool have run,
  * or an event check is due, and goes on then. Returns a popped unit that is to run next, or NULL.
  */
 ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
@@ -326,7 +327,7 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     if (!unit)
         return false; /* the budget stays: a stacked scheduler that idles must not renew its parent's */
     abti_budget_fill(es, sched->event_freq);
-    abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
+    abti_es_pass_wake(es, sched); /* it may have been woken for another unit than this one */
     abti_source_set_busy(es);
     abti_leaders_go_busy(es);
     abti_sched *dsched = es->dsched;
@@ -389,11 +390,11 @@ static void sched_loop(abti_sched *sched)
             polls = 0;
             backoff = abti_pool_backoff_new;
             offer_to_sleepers(es, sched);
-        } else if (takes || !backoff.seen) { /* otherwise it still leaves what it sees to others */
+        } else if (takes || !backoff.seen) { /* otherwise it still leaves the unit that it sees to others */
             unsigned gap = loop_gap(&backoff, sched, polls);
             most = polls <= 1 ? polls_before_sleep(es, sched) : most;
             polls += gap;
-            /* Other streams may be faster to take what it was woken for, again and again. It then polls as if anew. */
+            /* Other streams may be faster to take the unit of its wake, again and again. It then polls as if anew. */
             if (loop_idle(es, sched, polls, most, gap))
                 polls = 1;
         }

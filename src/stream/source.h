@@ -39,9 +39,9 @@
  *
  * S may find nothing for as long as it likes before it comes to ABTI_SOURCE_IDLE, since what counts is that it asks
  * once more after that. It does so when the last few times that it had been woken or given something were not worth it:
- * what it got is judged as a thief's stolen units are, by an abti_thief, and a wake for nothing as the least of all. It
- * then rests, for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is made
- * meanwhile.
+ * the work that it got is judged as a thief's stolen units are, by an abti_thief, and a wake for nothing as the least
+ * of all. It then rests, for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is
+ * made meanwhile.
  */
 #ifndef ABTI_STREAM_SOURCE_H
 #define ABTI_STREAM_SOURCE_H

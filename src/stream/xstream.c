@@ -30,7 +30,7 @@
 
 /* --- Making --- */
 
-/* Gives what the native thread cached back to the slabs, as the ES ends. */
+/* Gives the caches of the native thread back to the slabs, as the ES ends. */
 void abti_es_drain(abti_es *es)
 {
     abti_cache_fini(&es->units);

@@ -39,7 +39,7 @@ int abti_future_set(ABT_future future, void *value)
     abti_annotate_acquire(future);
     if (future->callback)
         future->callback(future->values);
-    abti_annotate_release(future); /* what the callback has done, too */
+    abti_annotate_release(future); /* the stores of the callback, too */
     abti_spin_lock(&future->gate.lock);
     return abti_gate_open_locked(&future->gate);
 }

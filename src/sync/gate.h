@@ -13,7 +13,7 @@
 #include "sync/waitq.h"
 
 struct abti_gate {
-    struct abti_spin lock;     /* guards everything below, and what the object around it says */
+    struct abti_spin lock;     /* guards everything below, and the fields of the object around it that name it */
     _Atomic(uint32_t) open;    /* set with the lock held, read without */
     struct abti_waitq waiters; /* lock */
 };

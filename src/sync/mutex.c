@@ -461,10 +461,10 @@ static ABTI_NOINLINE struct abti_waiter *move_home(ABT_mutex mutex, struct abti_
 
 /*
  * Takes the waiter that comes next, with `lock` held and a waiter queued. ULTs of the pool that has had the mutex come
- * before others, since what the mutex guards and its own line then stay with one stream: a hand-over to another costs
- * ten times as much. The others are passed over a limited number of times only, each that is first among them. ULTs of
- * the pool that came before it had the mutex are queued among the others. *first begins the list that it ends, see
- * move_home.
+ * before others, since the guarded data and the line of the mutex then stay with one stream: a hand-over to another
+ * costs ten times as much. The others are passed over a limited number of times only, each that is first among them.
+ * ULTs of the pool that came before it had the mutex are queued among the others. *first begins the list that it ends,
+ * see move_home.
  */
 static struct abti_waiter *next_waiter(ABT_mutex mutex, struct abti_waiter **first)
 {

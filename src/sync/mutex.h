@@ -3,16 +3,16 @@
  * Mutexes. A mutex that nobody holds is taken by the first caller that runs and wants it. An unlock wakes one waiter,
  * which competes like all others, while those still queued poll by themselves. It wakes:
  *
- * - The native thread of an ES before all others. While it sleeps no ULT of its ES can take what it is woken for.
+ * - The native thread of an ES before all others. While it sleeps no ULT of its ES runs.
  * - Otherwise a ULT of the pool that has had the mutex, as long as there are any, within limits; or the waiter that has
  *   waited longest.
  *
  * While a waiter that was woken from afar is COMING, unlocks wake nobody else. Until it is there others lock and unlock
- * many times, with the mutex and what it guards in their cache. Each waiter that came beside it would take these lines
- * from them, and would find the mutex locked most likely: with 16 streams that was 50 lines a lock. From afar come an
- * external thread, and a ULT of another pool than the waker's if still others are queued. For an external thread the
- * others wait as long as the system takes. A ULT may be behind others of its stream, so that after a number of unlocks
- * (QUIET) the next waiter is woken in any case.
+ * many times, with the mutex and the guarded data in their cache. Each waiter that came beside it would take these
+ * lines from them, and would find the mutex locked most likely: with 16 streams that was 50 lines a lock. From afar
+ * come an external thread, and a ULT of another pool than the waker's if still others are queued. For an external
+ * thread the others wait as long as the system takes. A ULT may be behind others of its stream, so that after a number
+ * of unlocks (QUIET) the next waiter is woken in any case.
  *
  * A free mutex may be barged, since the woken waiter may not run for long: its ES is busy, waits for the very caller
  * that wants the mutex, or is no more. But when the next unit to run on the caller's ES

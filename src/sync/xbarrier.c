@@ -63,7 +63,7 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     enter_barrier(barrier, es);
     /*
      * acquire and release: each arrival pairs with those before it, here in abti_xbarrier_wait, so that the last one
-     * has seen what the others did
+     * has seen the stores of the others
      */
     uint64_t arrival = abti_fetch_add_acq_rel(&barrier->arrived, 1);
     uint32_t round = (uint32_t)(arrival / num);

@@ -6,9 +6,9 @@
 #include "wait/word.h"
 
 /*
- * seq_cst, everywhere here: the sleeper stores its announcement (abti_sleeper_prepare) and then loads what it waits
- * for; the waker stores that and then loads the word (abti_sleeper_claim). So one of the two sees what the other has
- * stored.
+ * seq_cst, everywhere here: the sleeper stores its announcement (abti_sleeper_prepare) and then loads the
+ * word of its object; the waker stores that and then loads the sleeper's word (abti_sleeper_claim). So one of the two
+ * sees the store of the other.
  */
 
 void abti_sleeper_prepare(struct abti_sleeper *s)

@@ -11,7 +11,7 @@
 /*
  * One sleeper is the place of one native thread: an ES's, or an external thread's.
  *
- *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before its last poll of what it waits for
+ *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before the last poll of its object
  *   ASLEEP, IN_LOOP -> WOKEN   by one waker, which then makes the one system call: for IN_LOOP, a signal to the file
  *                              descriptor in the upper bits
  *   any -> AWAKE               by its thread
@@ -22,7 +22,7 @@ struct abti_sleeper {
     _Atomic(uint32_t) word;
 } ABTI_ALIGNED(16); /* the join word has tags in the low bits of its address */
 
-/* Announces that the thread, which is awake, is about to sleep. It must look at what it waits for after this. */
+/* Announces that the thread, which is awake, is about to sleep. It must poll its object after this. */
 void abti_sleeper_prepare(struct abti_sleeper *s);
 
 /* Announces a sleep in a user-defined loop, which a signal to the descriptor ends. abti_sleeper_cancel follows. */

@@ -152,7 +152,7 @@ static enum abti_wait_kind wait_of(const struct abti_waiter *w)
     }
 }
 
-/* Who has it. NULL: nobody, or it is not kept: owners of mutexes while waits are not watched, and readers. */
+/* Its owner. NULL: nobody, or it is not kept: owners of mutexes while waits are not watched, and readers. */
 static const void *any_owner_of(enum abti_wait_kind wait, const void *object)
 {
     const void *owner;

@@ -143,7 +143,7 @@ static bool renew_timer(struct helper *helper)
     return made;
 }
 
-/* ---- Who is at what; the lock is held -------------------------------------------------------------------------- */
+/* ---- Helpers at work; the lock is held -------------------------------------------------------------------------- */
 
 static void begin_op(struct helper *helper, abtio_op *op)
 {

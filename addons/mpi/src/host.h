@@ -10,8 +10,8 @@
 void *abtmpi_next(const char *name);
 
 /*
- * Who may call MPI in ULTs: nobody; members of OpenMP regions that libabtomp runs; the program, which is linked with
- * libabt, has called ABT_init or has set ABTMPI_ULTS=1.
+ * The code that may call MPI in ULTs: none; members of OpenMP regions that libabtomp runs; the program, which is linked
+ * with libabt, has called ABT_init or has set ABTMPI_ULTS=1.
  */
 enum { HOST_NO_ULTS, HOST_MEMBERS, HOST_ULTS };
 int abtmpi_host_ults(void);

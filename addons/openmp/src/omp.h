@@ -7,7 +7,7 @@
  *   self.c      who the caller is, and how many threads it may have: what all files may use
  *   root.c      the native threads that use OpenMP, the start of the library, fork
  *   team.c      the threads of a team: made, docked between regions, released, gathered
- *   parallel.c  regions: how many members, who runs what
+ *   parallel.c  regions: how many members, and their work
  *   serial.c     regions in regions whose members need no threads; serial.h names the other files of them
  * loop/, what members divide among them:
  *   share.c     work-sharing constructs
@@ -21,7 +21,7 @@
  *   cancel.c    cancellation
  * icv/, what the environment and the program set:
  *   icv.c       control variables: everything that is read from the environment
- *   places.c    the places of OMP_PLACES, and who is bound to which
+ *   places.c    the places of OMP_PLACES, and the threads on them
  *   affinity.c  the binding of threads, and texts that say where they are
  * api/, the functions of the standard, omp_*, for C and Fortran:
  *   api.c       all but those that follow,

@@ -6,10 +6,10 @@
  * another one waits for. A set outlives its channel, since its buffers may be out, and the next channel that needs one
  * gets it.
  *
- * All is under the pool's lock, which is also that of its receivers' multishots (multishot.h): what they keep are
+ * All is under the pool's lock, which is also that of its receivers' multishots (multishot.h): they keep
  * buffers, and one that has to wait for a buffer is in its set's list. The kernel's ring of a set is written under it
  * too, by each caller that gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for
- * who has its channel, who is asked by a request when somebody waits for a buffer that has come back, or the pool is
+ * the owner of its channel, which gets a request when somebody waits for a buffer that has come back, or the pool is
  * freed. While it is asked the request is in the channel's list, and the set stays.
  */
 #ifndef ABTIO_BUFFERS_H

@@ -114,7 +114,7 @@ static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
     int num = abtomp_self()->team->num;
     abtomp_make_bare(abtomp_current);
     while (!try_nest_lock(lock, mine | WAITED_FOR)) {
-        /* relaxed: it says who may be waited for, and nothing is read that the owner has written */
+        /* relaxed: it says which owner may be waited for, and nothing is read that the owner has written */
         uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
         if (owner == 0)
             continue;

@@ -325,7 +325,8 @@ void abtomp_places_default(void)
     (void)abtomp_places_parse("threads");
 }
 
-/* ---- Who is bound to which --------------------------------------------------------------------------------------- */
+/* ---- Threads on their places ---------------------------------------------------------------------------------------
+ */
 
 /* The first of the places for member `member`, if `num` members are spread over `of` places. */
 static int spread_from(int member, int num, int of)

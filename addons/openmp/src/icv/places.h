@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The places of OMP_PLACES, which are sets of processors, and who is bound to which. */
+/* The places of OMP_PLACES, which are sets of processors, and the threads that are bound to them. */
 #ifndef ABTOMP_PLACES_H
 #define ABTOMP_PLACES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops of clang whose iterations wait for others. The program first says how many there are of each loop, then begins
- * the outermost ones as a loop like any other, by which their share gets to know who has which.
+ * the outermost ones as a loop like any other, by which their share gets to know which member has which.
  */
 #ifndef ABTOMP_DOACROSS_H
 #define ABTOMP_DOACROSS_H

@@ -102,7 +102,7 @@ static inline struct part static_part(const struct abtomp_member *me, int32_t ki
                                        : other_part(me, kind, num, chunk);
 }
 
-/* A static loop whose iterations wait for others: its share says who has which. */
+/* A static loop whose iterations wait for others: its share says which member has which. */
 static __attribute__((noinline)) void enter_crossing(struct abtomp_member *me, int32_t kind, uint64_t num,
                                                      int64_t chunk)
 {

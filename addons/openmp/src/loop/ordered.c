@@ -96,7 +96,8 @@ struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop, int 
     atomic_init(&doacross->posts, ABTOMP_COUNT_START);
     for (unsigned i = 1; i < loop->num_sinks; i++)
         doacross->inner *= counts[i];
-    /* Who has which chunk is known of a static loop, also before it comes. relaxed: the stage of the share publishes it
+    /* The member of each chunk is known of a static loop, also before it comes. relaxed: the stage of the share
+     * publishes it
      */
     for (int i = 0; i < num && (loop->kind & ~ABTOMP_CROSSES) != ABTOMP_STATIC; i++)
         atomic_store_explicit(&doacross->at[i].next, UINT64_MAX, memory_order_relaxed);

@@ -22,13 +22,13 @@
  *   - A member leaves a region, and member 0 ends it, when its reliefs have ended.
  *
  * Nobody waits for ever for a task that nobody takes: as long as a ULT waits unseen its stream has a relief that polls
- * for tasks, or gets one. It finds all tasks but those that a member has for itself, who runs; a member that waits has
+ * for tasks, or gets one. It finds all tasks but those that a running member has for itself; a member that waits has
  * none for itself (abtomp_make_bare), and those of ULTs of the same stream can be had by each other. A relief that
  * waits for what its own task has made counts as no relief that polls, so that another one is made.
  *
- * Who may touch what: a post, and the words of reliefs, are used on the stream only, by ULTs, hooks and the source. One
- * of them runs at a time, and libabt orders them where another thread carries the stream: a blocking region of its
- * ULT. The source gives nothing there, since tasks belong to the thread.
+ * Threads that may touch these: a post, and the words of reliefs, are used on the stream only, by ULTs, hooks and the
+ * source. One of them runs at a time, and libabt orders them where another thread carries the stream: a blocking region
+ * of its ULT. The source gives nothing there, since tasks belong to the thread.
  */
 #include "task/relief.h"
 
