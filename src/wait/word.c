@@ -12,10 +12,11 @@ ABTI_INLINE bool word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t d
     return abti_futex_wait(word, expected, deadline_ns);
 }
 
-/* A wait that only a waker ends is shown to the check for deadlocks. */
+/* A wait that only a waker ends is shown to the check for deadlocks, while that is on. */
 bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
-    struct abti_known *known = abti_known_self;
+    /* relaxed: the check is on before the waits that it has to see */
+    struct abti_known *known = abti_load_relaxed(&abti_externals_are_wanted) ? abti_known_self : NULL;
     if (ABTI_LIKELY(!known) || (deadline_ns != ABTI_CLOCK_NEVER && !known->only_polls))
         return word_wait(word, expected, deadline_ns);
     abti_store_relaxed(&known->value, expected); /* relaxed: the next store publishes it */
