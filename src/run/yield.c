@@ -9,18 +9,21 @@
 #include "run/end.h"
 #include "run/migrate.h"
 
-/* What after_yield gets: the ULT, and in the lowest bit whether it waits in a loop. */
-ABTI_INLINE void *yield_arg(abti_unit *self, ABT_pool_context context)
+/*
+ * Pushes a ULT when it has left its stack. `arg` is its address, and in the low bits, which are 0 there, the number of
+ * the one bit of the context: nothing of it is stored on a stack that others may use by then.
+ */
+static ABTI_HOT void after_queue(void *arg)
 {
-    abti_assert(context == ABT_POOL_CONTEXT_OP_THREAD_YIELD || context == ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
-    return (char *)self + (context == ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+    unsigned bit = (uintptr_t)arg % ABTI_CACHE_LINE;
+    abti_unit *self = (abti_unit *)((char *)arg - bit);
+    abti_pool_push(self->pool, self, (ABT_pool_context)1 << bit);
 }
 
-static ABTI_HOT void after_yield(void *arg)
+ABTI_INLINE void *queue_arg(abti_unit *self, ABT_pool_context context)
 {
-    bool loops = (uintptr_t)arg & 1;
-    abti_unit *self = (abti_unit *)((char *)arg - loops);
-    abti_pool_push(self->pool, self, loops ? ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP : ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    abti_assert((uintptr_t)self % ABTI_CACHE_LINE == 0 && context && !(context & (context - 1)));
+    return (char *)self + __builtin_ctzll(context);
 }
 
 /*
@@ -46,7 +49,7 @@ static ABTI_COLD int yield_to_parent_slow(abti_es *es, abti_unit *self, ABT_pool
     if (abti_unit_is_to_migrate(self))
         abti_migrate_serve(self);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    return abti_leave_to(es, self, NULL, after_yield, yield_arg(self, context));
+    return abti_leave_to(es, self, NULL, after_queue, queue_arg(self, context));
 }
 
 /*
@@ -70,7 +73,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
     if (next == self)
         return ABT_SUCCESS;
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    return abti_leave_to(es, self, next, after_yield, yield_arg(self, context));
+    return abti_leave_to(es, self, next, after_queue, queue_arg(self, context));
 }
 
 /*
@@ -142,7 +145,7 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     es->cur = parent;
     if (!abti_pool_is_host(es, self->pool))
-        return abti_ctx_switch_after(&self->ctx, parent->ctx, after_yield, yield_arg(self, context));
+        return abti_ctx_switch_after(&self->ctx, parent->ctx, after_queue, queue_arg(self, context));
     abti_queue_push(&self->pool->queue, self);
     return abti_ctx_switch(&self->ctx, parent->ctx);
 }
@@ -180,35 +183,23 @@ ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
     return yield_by_pick(es, self, context);
 }
 
-struct queue_arg {
-    abti_unit *unit;
-    ABT_pool_context context;
-};
-
-static void after_queue(void *arg)
-{
-    struct queue_arg queue = *(struct queue_arg *)arg; /* the original is stored on the stack of the unit, which may run
-                                                          on at once */
-    abti_pool_push(queue.unit->pool, queue.unit, queue.context);
-}
-
-static ABTI_NOINLINE ABTI_COLD int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *next, struct queue_arg *queue)
+static ABTI_NOINLINE ABTI_COLD int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *next,
+                                                 ABT_pool_context context)
 {
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as in yield_to_queued */
-    return abti_leave_to(es, self, next, after_queue, queue);
+    return abti_leave_to(es, self, next, after_queue, queue_arg(self, context));
 }
 
 /* The caller goes to its pool when it has left its stack. relaxed: queries may see the state late. */
 static ABTI_NOINLINE int yield_to_queued(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     abti_assert(es == abti_es_self && es->cur == self && self != next);
-    struct queue_arg queue = {self, context};
     if (ABTI_UNLIKELY(!abti_is_resumable(next) || abti_switch_is_slow(es) || abti_stack_has_canary(self->stack)))
-        return yield_to_slow(es, self, next, &queue);
+        return yield_to_slow(es, self, next, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
-    return abti_ctx_switch_after(&self->ctx, next->ctx, after_queue, &queue);
+    return abti_ctx_switch_after(&self->ctx, next->ctx, after_queue, queue_arg(self, context));
 }
 
 /* A unit of a private pool may be in there before it has left its stack, as yield_to_parent says. relaxed: as above */
