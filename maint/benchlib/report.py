@@ -222,14 +222,17 @@ def summary(data, works):
     how = "maint/bench --quick" if data["quick"] else "maint/bench"
     lines = [f"Medians of {rounds_of(data)} interleaved rounds of one run of `{how}`: {describe(about)}, "
              f"{about['date']}, {load_of(about)}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
-             "its best way.", ""]
+             "its best way. Boost.Fiber's on two streams is shared_work, which leaves nearly all fibers on one of the "
+             "threads: its rows of work stealing are those in which both work.", ""]
     rows = []
     for own, others in contests(data, works):
         rows.append([own["title"], own["streams"], amount(own["median"], own["unit"]),
                      "; ".join(f"{rival(r)} {amount(r['median'], r['unit'])}" for r in others[:3])])
-        rows += [[f"the same: {r['series']}", r["streams"], amount(r["median"], r["unit"]), ""] for r in data["results"]
-                 if (r["work"], r["streams"], r["peer"]) == (own["work"], own["streams"], "libabt")
-                 and r["series"] in WAYS.get(r["work"], [])]
+        same = [r for r in data["results"] if (r["work"], r["streams"]) == (own["work"], own["streams"])]
+        rows += [[f"the same: {r['series']}", r["streams"], amount(r["median"], r["unit"]), ""] for r in same
+                 if r["peer"] == "libabt" and r["series"] in WAYS.get(r["work"], [])]
+        rows += [[f"the same: Boost.Fiber, {r['series']}", r["streams"], "", amount(r["median"], r["unit"])] for r in same
+                 if r["peer"] == "Boost.Fiber" and r["series"] and r["streams"] > 1]
     return "\n".join(lines) + "\n" + markdown(["work", "streams", "libabt", "the best others"], rows)
 
 
