@@ -127,7 +127,7 @@ def blocks(page, runner):
         yield "a block does not say what it is"
     found = list(BLOCK.finditer(text))
     for number, match in enumerate(found):
-        compiled = (re.search(r"^(?:\$ )?cc .*?(\w+\.c)\b", later[3], re.M) for later in found[number:] if later[2] in ("sh", "console"))
+        compiled = (re.search(r"^(?:\$ )?c(?:c|\+\+) .*?(\w+\.c(?:pp)?)\b", later[3], re.M) for later in found[number:] if later[2] in ("sh", "console"))
         name = next((one[1] for one in compiled if one), None)
         wrong = runner.block(match[2], number + 1, match[3], name, match[1] or "")
         if wrong:
