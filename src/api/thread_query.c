@@ -81,7 +81,7 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
         abti_pool_count_entered(abti_es_self, pool);
     int code = abti_unit_associate(thread, pool);
     if (old)
-        abti_pool_count_left(abti_es_self, code == ABT_SUCCESS ? old : pool);
+        abti_pool_count_left(abti_es_self, code == ABT_SUCCESS ? old : pool, 1);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 

@@ -47,9 +47,9 @@ void abti_pool_count_entered_shared(abti_pool *pool)
         abti_fetch_add_release(&b->shared_entered, 1);
 }
 
-void abti_pool_count_left_shared(abti_pool *pool)
+void abti_pool_count_left_shared(abti_pool *pool, uint64_t num)
 {
-    abti_fetch_add_release(&pool->blocked.shared_left, 1); /* release: pairs with the acquire in blocked_left */
+    abti_fetch_add_release(&pool->blocked.shared_left, num); /* release: pairs with the acquire in blocked_left */
 }
 
 /*
@@ -178,7 +178,7 @@ static ABTI_NOINLINE void push_to_user(abti_pool *pool, abti_unit *unit, ABT_poo
 {
     abti_fetch_add_relaxed(&pool->blocked.wakers, 1);
     abti_pool_push(pool, unit, context);
-    abti_pool_count_left(abti_es_self, pool);
+    abti_pool_count_left(abti_es_self, pool, 1);
     abti_fetch_sub_release(&pool->blocked.wakers, 1); /* release: pairs with the acquire in abti_pool_await_wakers */
 }
 
@@ -199,15 +199,27 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
     }
     if (abti_pool_is_host(es, pool)) {
         abti_pool_push(pool, unit, context);
-        abti_pool_count_left(es, pool);
+        abti_pool_count_left(es, pool, 1);
         return;
     }
     if (abti_pool_answers(pool) && abti_pool_give(es, pool, unit, context))
         return;
-    abti_pool_lock(abti_es_self, pool);
+    abti_pool_lock(es, pool);
     pool->ops->push_locked(pool, unit, context);
-    abti_pool_count_left(es, pool);
-    abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_pool_unlock(abti_es_self, pool);
-    abti_wakeup_send(wakeup);
+    abti_pool_count_left(es, pool, 1);
+    abti_parking_unlock_and_wake(pool, 1);
+}
+
+/* After the unlock the units may end and the pool be freed. So as many sleepers are claimed as there are units. */
+void abti_pool_push_all_unblocked(struct abti_queue *units)
+{
+    abti_pool *pool = abti_load_relaxed(&units->head)->pool; /* relaxed: the queue is the caller's own */
+    abti_es *es = abti_es_self;
+    size_t num = abti_queue_size(units);
+    abti_assert(num <= ABTI_PARKING_WAKES && abti_pool_is_fifo(pool) && !abti_pool_is_host(es, pool));
+    abti_pool_lock(es, pool);
+    for (abti_unit *unit; (unit = abti_queue_pop(units));)
+        pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+    abti_pool_count_left(es, pool, num);
+    abti_parking_unlock_and_wake(pool, num);
 }

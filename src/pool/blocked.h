@@ -12,7 +12,7 @@
  */
 void abti_pool_count_entered_shared(abti_pool *pool);
 
-void abti_pool_count_left_shared(abti_pool *pool);
+void abti_pool_count_left_shared(abti_pool *pool, uint64_t num);
 
 /* Whether the main scheduler of the ES, which is the caller's, uses the pool. */
 bool abti_es_serves(const abti_es *es, const abti_pool *pool);
@@ -94,12 +94,12 @@ ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
         abti_pool_count_entered_shared(pool);
 }
 
-ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
+ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool, uint64_t num)
 {
     if (abti_pool_is_keeper(es, pool))
-        abti_pool_count_left_quick(pool, 1);
+        abti_pool_count_left_quick(pool, num);
     else
-        abti_pool_count_left_shared(pool);
+        abti_pool_count_left_shared(pool, num);
 }
 
 /*
@@ -107,6 +107,12 @@ ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
  * both or none.
  */
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+
+/*
+ * The same for a queue of units, at least one and at most ABTI_PARKING_WAKES, of one FIFO, of which the caller is not
+ * the host. The queue is empty then.
+ */
+void abti_pool_push_all_unblocked(struct abti_queue *units);
 
 /*
  * Waits for threads that have pushed a unit by abti_pool_push_unblocked and are on their way back. After that the pool

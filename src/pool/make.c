@@ -32,7 +32,7 @@ int abti_pool_end_push(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
     abti_pool_answer_locked(pool);
-    abti_parking_unlock_and_wake(pool);
+    abti_parking_unlock_and_wake(pool, 1);
     return ABT_SUCCESS;
 }
 
@@ -42,24 +42,6 @@ int abti_pool_lock_and_push(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_p
     return abti_pool_push_body(es, pool, unit, context, false, false);
 }
 
-/*
- * Releases the lock, which is held, and wakes up to `num` of those that sleep on the pool. Returns how many more there
- * may be.
- */
-static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
-{
-    abti_assert(abti_pool_is_locked(pool));
-    enum { WAKES = 8 };
-    abti_wakeup wakeups[WAKES];
-    size_t n = 0;
-    while (n < WAKES && n < num && (wakeups[n] = abti_parking_claim_locked(pool)) != NULL)
-        n++;
-    abti_pool_unlock(es, pool);
-    for (size_t i = 0; i < n; i++)
-        abti_wakeup_send(wakeups[i]);
-    return n < WAKES ? 0 : num - n;
-}
-
 /* Wakes one sleeper for each unit, if as many sleep. One that goes to sleep later sees that the pool is not empty. */
 void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
 {
@@ -67,11 +49,8 @@ void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num
     abti_pool_lock(es, pool);
     for (size_t i = 0; i < num; i++)
         pool->ops->push_locked(pool, units[i], context);
-    size_t more = unlock_and_wake_some(es, pool, num);
-    while (more > 0) {
+    while ((num = abti_parking_unlock_and_wake(pool, num)) > 0)
         abti_pool_lock(es, pool);
-        more = unlock_and_wake_some(es, pool, more);
-    }
 }
 
 void abti_pool_push_each(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)

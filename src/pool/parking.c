@@ -229,12 +229,17 @@ abti_wakeup abti_parking_claim_surplus(abti_pool *pool)
     return has_surplus(pool) ? parking_claim_one(pool) : NULL;
 }
 
-void abti_parking_unlock_and_wake(abti_pool *pool)
+size_t abti_parking_unlock_and_wake(abti_pool *pool, size_t num)
 {
     abti_assert(abti_pool_is_locked(pool));
-    abti_wakeup wakeup = abti_parking_claim_locked(pool);
+    abti_wakeup wakeups[ABTI_PARKING_WAKES];
+    size_t n = 0;
+    while (n < ABTI_PARKING_WAKES && n < num && (wakeups[n] = abti_parking_claim_locked(pool)) != NULL)
+        n++;
     abti_pool_unlock(abti_es_self, pool);
-    abti_wakeup_send(wakeup);
+    for (size_t i = 0; i < n; i++)
+        abti_wakeup_send(wakeups[i]);
+    return n < ABTI_PARKING_WAKES ? 0 : num - n;
 }
 
 void abti_parking_pass(abti_pool *pool)
@@ -242,7 +247,7 @@ void abti_parking_pass(abti_pool *pool)
     if (!abti_pool_has_parked(pool) || abti_pool_is_empty(pool))
         return;
     abti_pool_lock(abti_es_self, pool);
-    abti_parking_unlock_and_wake(pool);
+    abti_parking_unlock_and_wake(pool, 1);
 }
 
 void abti_parking_offer(abti_pool *pool)

@@ -57,8 +57,12 @@ struct abti_park_set {
  */
 abti_wakeup abti_parking_claim_surplus(abti_pool *pool);
 
-/* Picks one in the same way, unlocks, and wakes it. The caller holds the lock and has pushed a unit. */
-void abti_parking_unlock_and_wake(abti_pool *pool);
+/*
+ * Picks up to `num` in the same way, but no more than ABTI_PARKING_WAKES, unlocks, and wakes them. The caller holds the
+ * lock and has pushed as many units. Returns how many more there may be.
+ */
+enum { ABTI_PARKING_WAKES = 4 };
+size_t abti_parking_unlock_and_wake(abti_pool *pool, size_t num);
 
 /*
  * Wakes one that sleeps on the pool, if the pool is not empty. The caller was claimed, perhaps for a unit of this pool,

@@ -60,7 +60,7 @@ void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
         abti_store_relaxed(&pool->host, ABTI_NO_HOST); /* relaxed: as above */
         set_quick_host_locked(pool);
     }
-    abti_parking_unlock_and_wake(pool); /* what is left is for others now */
+    abti_parking_unlock_and_wake(pool, 1); /* what is left is for others now */
 }
 
 void abti_pool_set_quick(abti_pool *pool)

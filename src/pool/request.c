@@ -25,7 +25,7 @@ static void accept_handoff(abti_pool *pool, struct abti_handoff *handoff)
     if (abti_cas_relaxed(&handoff->state, &offered, ABTI_HANDOFF_ACCEPTED)) {
         abti_assert(handoff->unit);
         pool->ops->push_locked(pool, handoff->unit, handoff->context);
-        abti_pool_count_left(abti_es_self, pool);
+        abti_pool_count_left(abti_es_self, pool, 1);
     }
     /* release: pairs with the acquires in abti_pool_give */
     abti_store_release(&handoff->state, ABTI_HANDOFF_DONE);

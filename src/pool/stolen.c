@@ -223,7 +223,7 @@ static void recall_from(abti_pool *pool, struct abti_stolen *box, unsigned i)
         take_back_locked(pool, box, i);
         abti_spin_unlock(&box->lock);
     }
-    abti_parking_unlock_and_wake(pool);
+    abti_parking_unlock_and_wake(pool, 1);
 }
 
 void abti_stolen_recall_slow(abti_pool *pool)

@@ -32,7 +32,7 @@ static void wake_one(abti_pool *pool)
     if (!abti_pool_has_parked(pool))
         return;
     abti_pool_lock(abti_es_self, pool);
-    abti_parking_unlock_and_wake(pool);
+    abti_parking_unlock_and_wake(pool, 1);
 }
 
 static abti_unit *unit_or_null(ABT_thread thread)

@@ -117,7 +117,7 @@ void abti_take_blocked(abti_es *es, abti_unit *unit)
     abti_annotate_release(unit);
     abti_tool_event_resume(unit);
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
-    abti_pool_count_left(es, unit->pool);
+    abti_pool_count_left(es, unit->pool, 1);
 }
 
 int abti_suspend_native(abti_es *es)
@@ -155,14 +155,34 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
     abti_spin_unlock(&abti_rt.lock);
 }
 
+ABTI_INLINE void report_unblocked(abti_unit *unit)
+{
+    if (ABTI_LIKELY(!abti_observe_is_on()))
+        return;
+    abti_annotate_release(unit);
+    abti_external_note();
+    abti_tool_event_resume(unit);
+}
+
+void abti_unblock_later(abti_unit *unit, struct abti_queue *units)
+{
+    abti_pool *pool = unit->pool;
+    abti_unit *head = abti_load_relaxed(&units->head); /* relaxed: the queue is the caller's own */
+    if (!pool || !abti_pool_is_fifo(pool) || abti_pool_is_host(abti_es_self, pool) || (head && head->pool != pool)) {
+        abti_unblock(unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+        return;
+    }
+    report_unblocked(unit);
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_queue_push(units, unit);
+    if (abti_queue_size(units) == ABTI_PARKING_WAKES)
+        abti_pool_push_all_unblocked(units);
+}
+
 void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 {
     abti_pool *pool = unit->pool;
-    if (abti_observe_is_on()) {
-        abti_annotate_release(unit);
-        abti_external_note();
-        abti_tool_event_resume(unit);
-    }
+    report_unblocked(unit);
     if (ABTI_UNLIKELY(!pool)) {
         unblock_native(unit);
         return;

@@ -121,6 +121,12 @@ ABTI_INLINE void abti_unblock(abti_unit *unit, ABT_pool_context context)
         abti_unblock_slow(unit, context);
 }
 
+/*
+ * The same for a ULT that others of its pool may follow: it is READY, as far as queries see, and in the queue, which
+ * the caller pushes in the end (abti_pool_push_all_unblocked). Or it is pushed at once.
+ */
+void abti_unblock_later(abti_unit *unit, struct abti_queue *units);
+
 /* Blocks the calling ULT until abti_unblock. The scheduler's next unit runs. */
 int abti_suspend(abti_es *es, abti_unit *self);
 

@@ -86,7 +86,7 @@ ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
 ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 {
     abti_assert(es == abti_es_self && joiner->pool);
-    abti_pool_count_left(es, joiner->pool);
+    abti_pool_count_left(es, joiner->pool, 1);
     abti_set_running(es, joiner);
 }
 

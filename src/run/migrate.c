@@ -37,5 +37,5 @@ void abti_migrate_blocked(abti_es *es, abti_unit *unit, abti_pool *pool)
     abti_assert(!abti_pool_is_user(old) && !abti_pool_is_user(pool));
     abti_unit_set_pool(unit, pool);
     abti_pool_count_entered(es, pool);
-    abti_pool_count_left(es, old);
+    abti_pool_count_left(es, old, 1);
 }

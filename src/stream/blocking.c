@@ -177,7 +177,7 @@ static void run_returned(abti_es *es, struct abti_carrier *c)
     c->unit = NULL;
     es->carried.crew->num_away--;
     if (is_served)
-        abti_pool_count_left(es, pool);
+        abti_pool_count_left(es, pool, 1);
     abti_dispatch_enter(&scope, es, NULL);
     abti_budget_count_left(es);
     abti_set_running(es, unit);
@@ -185,7 +185,7 @@ static void run_returned(abti_es *es, struct abti_carrier *c)
     es->cur = self;
     abti_dispatch_leave(&scope);
     if (!is_served)
-        abti_pool_count_left(es, pool);
+        abti_pool_count_left(es, pool, 1);
     if (es->picked)
         (void)abti_run_child(es, es->picked, NULL);
 }

@@ -44,14 +44,14 @@ void abti_rwlock_wrlock(ABT_rwlock rwlock)
 
 void abti_rwlock_unlock(ABT_rwlock rwlock)
 {
-    struct abti_waiter *all = NULL;
+    struct abti_waiter *rest = NULL;
     abti_spin_lock(&rwlock->lock);
     if (has_writer(rwlock))
         abti_store_relaxed(&rwlock->writer, NULL); /* relaxed: see has_writer */
     else if (rwlock->readers > 0)
         rwlock->readers--;
     if (rwlock->readers == 0)
-        all = abti_waitq_take_all(&rwlock->waiters);
+        rest = abti_waitq_wake_here(&rwlock->waiters);
     abti_spin_unlock(&rwlock->lock);
-    abti_waiter_wake_all(all);
+    abti_waiter_wake_all(rest);
 }

@@ -253,8 +253,15 @@ void abti_waiter_wake(struct abti_waiter *w)
 
 void abti_waiter_wake_all(struct abti_waiter *first)
 {
+    struct abti_queue units;
+    abti_queue_init(&units);
     for (struct abti_waiter *w = first, *next; w; w = next) {
         next = w->next;
-        abti_waiter_wake(w);
+        if (ABTI_LIKELY(w->unit != NULL))
+            abti_unblock_later(w->unit, &units);
+        else
+            abti_waiter_wake(w);
     }
+    if (!abti_queue_is_empty(&units))
+        abti_pool_push_all_unblocked(&units);
 }

@@ -81,15 +81,6 @@ ABTI_INLINE struct abti_waiter *abti_waitq_take(struct abti_waitq *q)
     return claimed;
 }
 
-/* Takes all that still wait out, for abti_waiter_wake_all. */
-ABTI_INLINE struct abti_waiter *abti_waitq_take_all(struct abti_waitq *q)
-{
-    struct abti_waiter *first = abti_waitq_take(q);
-    for (struct abti_waiter *w = first; w; w = w->next)
-        w->next = abti_waitq_take(q);
-    return first;
-}
-
 /*
  * Wakes all that still wait, under the object's lock as far as that takes a few stores only: ULTs of the private pool
  * in front, which run when we leave. Returns the others, for abti_waiter_wake_all without the lock.

@@ -151,7 +151,7 @@ static void handed_on(int index)
         abti_es *es = model_enter(1);
         model_linger(30);
         abti_pool_count_entered(es, &pool);
-        abti_pool_count_left(es, &pool);
+        abti_pool_count_left(es, &pool, 1);
     } else {
         for (int i = 0; i < 2; i++)
             model_assert(abti_pool_total_size(&pool) <= 2);

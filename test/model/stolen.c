@@ -30,10 +30,9 @@ static void lock_to_recall(abti_es *es, abti_pool *pool)
         abti_pool_lock(es, pool);
 }
 
-static void unlock_after_recall(abti_pool *pool)
+static size_t unlock_after_recall(abti_pool *pool, size_t num)
 {
-    if (!model_is_mutant("a recall without the pool's lock"))
-        abti_parking_unlock_and_wake(pool);
+    return model_is_mutant("a recall without the pool's lock") ? 0 : abti_parking_unlock_and_wake(pool, num);
 }
 
 static bool lock_box(struct abti_spin *lock)

@@ -238,7 +238,7 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
 void abti_pool_count_entered_shared(abti_pool *pool)
 {
 }
-void abti_pool_count_left_shared(abti_pool *pool)
+void abti_pool_count_left_shared(abti_pool *pool, uint64_t num)
 {
 }
 #endif

@@ -165,10 +165,53 @@ static void run_rounds(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind k
            num_served);
 }
 
+/* --- As many ULTs as streams, which one call wakes. Each keeps its stream until all run --- */
+
+static atomic_int num_in;
+
+static void cross(void *arg)
+{
+    must(ABT_eventual_wait(ended, NULL));
+    atomic_fetch_add(&num_in, 1);
+    while (atomic_load(&num_in) < NUM_ES)
+        sched_yield();
+}
+
+static void run_crowds(ABT_pool_kind kind)
+{
+    ABT_xstream xstreams[NUM_ES];
+    ABT_thread ults[NUM_ES];
+    size_t ready;
+
+    must(ABT_init(0, NULL));
+    must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[0]));
+    for (int i = 0; i < NUM_ES; i++)
+        must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, pools, ABT_SCHED_CONFIG_NULL, &xstreams[i]));
+    for (int r = 0; r < ROUNDS; r++) {
+        must(ABT_eventual_create(0, &ended));
+        atomic_store(&num_in, 0);
+        for (int i = 0; i < NUM_ES; i++)
+            must(ABT_thread_create(pools[0], cross, NULL, ABT_THREAD_ATTR_NULL, &ults[i]));
+        for (size_t total = 0; total != NUM_ES || ready > 0; nap_us(1000)) { /* the streams go to sleep meanwhile */
+            must(ABT_pool_get_total_size(pools[0], &total));
+            must(ABT_pool_get_size(pools[0], &ready));
+        }
+        must(ABT_eventual_set(ended, NULL, 0));
+        must(ABT_thread_free_many(NUM_ES, ults));
+        must(ABT_eventual_free(&ended));
+    }
+    for (int i = 0; i < NUM_ES; i++)
+        must(ABT_xstream_free(&xstreams[i]));
+    must(ABT_finalize());
+    is_int(atomic_load(&num_in), NUM_ES, "%s: one call wakes %d streams", kind_name(kind), NUM_ES);
+}
+
 int main(void)
 {
     stress_begin();
     struct rng rng = rng_make(1);
+    for (int k = 0; k < 3; k++)
+        run_crowds(all_kinds[k]);
     for (int s = 0; s < 4; s++) {
         for (int k = 0; k < 3; k++)
             run_rounds(&rng, all_scheds[s], all_kinds[k], 2);

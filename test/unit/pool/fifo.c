@@ -45,10 +45,16 @@ static void test_inbox(abti_pool *pool)
     abti_pool_push_unblocked(pool, &units[4], 0);
     is_int(pool->ops->remove(pool, &units[4]), ABT_SUCCESS, "removes from the inbox");
     abti_pool_push_unblocked(pool, &units[5], 0);
+    struct abti_queue several;
+    abti_queue_init(&several);
+    for (int i = 6; i < 8; i++)
+        abti_queue_push(&several, &units[i]);
+    abti_pool_push_all_unblocked(&several);
+    is_str(content(pool), "23567", "several at once");
     abti_pool_enter_host(abti_es_self, pool, NULL);
     abti_pool_collect(pool);
     abti_pool_leave_host(abti_es_self, pool, NULL);
-    is_str(content(pool), "235", "collected behind the others");
+    is_str(content(pool), "23567", "collected behind the others");
     while (pop(pool, 0) >= 0)
         ;
     ok(pool->ops->is_empty(pool), "empty in the end");

@@ -20,7 +20,7 @@ static void *change_keepers(void *arg)
         abti_es *es = &keepers[i & 1];
         abti_es_self = es;
         abti_pool_count_entered(es, pool);
-        abti_pool_count_left(es, pool);
+        abti_pool_count_left(es, pool, 1);
         abti_pool_drop_keeper(pool, es);
     }
     abti_es_self = NULL;
@@ -33,7 +33,7 @@ static void *count_as_others(void *arg)
     while (!atomic_load(&stop)) {
         abti_pool_count_entered(NULL, pool);
         sched_yield();
-        abti_pool_count_left(NULL, pool);
+        abti_pool_count_left(NULL, pool, 1);
     }
     return arg;
 }
@@ -67,7 +67,7 @@ int main(void)
     ok(abti_pool_is_keeper(self, pool), "the first ES that counts owns the counts");
     ok(!abti_pool_is_keeper(&keepers[0], pool), "another one does not");
     abti_es_self = &keepers[0];
-    abti_pool_count_left(&keepers[0], pool);
+    abti_pool_count_left(&keepers[0], pool, 1);
     abti_es_self = self;
     is_int(abti_pool_num_blocked(pool), 0, "entered here, left there");
     abti_pool_drop_keeper(pool, &keepers[0]);
@@ -86,7 +86,7 @@ int main(void)
     is_int(atomic_load(&too_few), 0, "never too few while keepers change");
     is_int(abti_pool_num_blocked(pool), STAYING, "and exact in the end");
     for (int i = 0; i < STAYING; i++)
-        abti_pool_count_left(self, pool);
+        abti_pool_count_left(self, pool, 1);
     is_int(abti_pool_total_size(pool), 0, "nobody is left");
     self->served = served;
     self->num_served = num_served;
