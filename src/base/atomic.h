@@ -27,18 +27,12 @@
 #define abti_fetch_or_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_or_explicit(p, v, memory_order_acq_rel))
 #define abti_fetch_and_relaxed(p, v) ABTI_DELAYED(atomic_fetch_and_explicit(p, v, memory_order_relaxed))
 #define abti_fetch_and_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_and_explicit(p, v, memory_order_acq_rel))
-#define abti_cas_acq_rel(p, expected, desired)                                                                         \
-    ABTI_DELAYED(                                                                                                      \
-        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acq_rel, memory_order_acquire))
-#define abti_cas_acquire(p, expected, desired)                                                                         \
-    ABTI_DELAYED(                                                                                                      \
-        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acquire, memory_order_relaxed))
-#define abti_cas_release(p, expected, desired)                                                                         \
-    ABTI_DELAYED(                                                                                                      \
-        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_release, memory_order_relaxed))
-#define abti_cas_relaxed(p, expected, desired)                                                                         \
-    ABTI_DELAYED(                                                                                                      \
-        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed))
+#define ABTI_CAS(p, expected, desired, success, failure)                                                               \
+    ABTI_DELAYED(atomic_compare_exchange_strong_explicit(p, expected, desired, success, failure))
+#define abti_cas_acq_rel(p, old, desired) ABTI_CAS(p, old, desired, memory_order_acq_rel, memory_order_acquire)
+#define abti_cas_acquire(p, old, desired) ABTI_CAS(p, old, desired, memory_order_acquire, memory_order_relaxed)
+#define abti_cas_release(p, old, desired) ABTI_CAS(p, old, desired, memory_order_release, memory_order_relaxed)
+#define abti_cas_relaxed(p, old, desired) ABTI_CAS(p, old, desired, memory_order_relaxed, memory_order_relaxed)
 #define abti_fence_acquire() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_acquire))
 #define abti_fence_seq_cst() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_seq_cst))
 
