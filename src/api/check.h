@@ -22,6 +22,14 @@
             return abti_error(code);                                                                                   \
     } while (0)
 
+/* Declares the caller's ES, and refuses callers that have none; the second one also before ABT_init. */
+#define ABTI_CALLING_ES(es)                                                                                            \
+    abti_es *es = abti_es_self;                                                                                        \
+    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM)
+#define ABTI_CALLING_ES_WHEN_UP(es)                                                                                    \
+    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);                                      \
+    ABTI_CALLING_ES(es)
+
 /* What the 1.x API stores in an out-parameter before it looks at anything else. 2.0 leaves it alone until success. */
 #define ABTI_PRESET_OUT(out, value)                                                                                    \
     do {                                                                                                               \

@@ -49,8 +49,7 @@ int ABTX_self_remove_switch_hooks(ABTX_switch_link *link)
 
 int ABTX_self_get_stack_room(size_t *room)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     ABTI_REFUSE_IF(abti_unit_is_tasklet(es->cur), ABT_ERR_INV_THREAD);
     struct abti_stack *stack = es->cur->stack;
     const char *here = __builtin_frame_address(0);
@@ -65,32 +64,28 @@ int ABTX_self_get_stack_room(size_t *room)
 
 int ABT_self_get_xstream(ABT_xstream *xstream)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *xstream = es;
     return ABT_SUCCESS;
 }
 
 int ABT_self_get_xstream_rank(int *rank)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *rank = es->rank;
     return ABT_SUCCESS;
 }
 
 int ABT_self_get_thread(ABT_thread *thread)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *thread = es->cur;
     return ABT_SUCCESS;
 }
 
 int ABT_self_get_thread_id(ABT_unit_id *id)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *id = abti_unit_id(es->cur);
     return ABT_SUCCESS;
 }
@@ -133,8 +128,7 @@ int ABT_self_on_primary_xstream(ABT_bool *on_primary)
 
 int ABTX_self_is_alone(ABT_bool *alone)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     ABTI_REFUSE_IF(!alone, ABT_ERR_INV_ARG);
     abti_sched *sched = abti_load_relaxed(&es->main_sched); /* relaxed: the ES itself stores it */
     *alone = ABT_TRUE;
@@ -145,16 +139,14 @@ int ABTX_self_is_alone(ABT_bool *alone)
 
 int ABT_self_is_unnamed(ABT_bool *is_unnamed)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *is_unnamed = es->cur->flags & ABTI_UNIT_NAMED ? ABT_FALSE : ABT_TRUE;
     return ABT_SUCCESS;
 }
 
 int ABT_self_get_last_pool(ABT_pool *pool)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *pool = es->cur->pool ? es->cur->pool : ABT_POOL_NULL;
     return ABT_SUCCESS;
 }
@@ -162,34 +154,28 @@ int ABT_self_get_last_pool(ABT_pool *pool)
 int ABT_self_get_last_pool_id(int *pool_id)
 {
     ABTI_PRESET_OUT(pool_id, -1);
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     *pool_id = es->cur->pool ? es->cur->pool->id : -1;
     return ABT_SUCCESS;
 }
 
 int ABT_self_set_associated_pool(ABT_pool pool)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
     return abti_error(abti_unit_associate(es->cur, pool));
 }
 
 int ABT_self_get_unit(ABT_unit *unit)
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *unit = abti_unit_handle(es->cur);
     return ABT_SUCCESS;
 }
 
 int ABT_self_set_arg(void *arg)
 {
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     es->cur->arg = arg;
     return ABT_SUCCESS;
 }
@@ -197,17 +183,14 @@ int ABT_self_set_arg(void *arg)
 int ABT_self_get_arg(void **arg)
 {
     ABTI_PRESET_OUT(arg, NULL);
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     *arg = es->cur->arg;
     return ABT_SUCCESS;
 }
 
 int ABT_self_get_thread_func(void (**thread_func)(void *))
 {
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *thread_func = es->cur->func;
     return ABT_SUCCESS;
 }
@@ -218,16 +201,14 @@ int ABT_self_set_specific(ABT_key key, void *value)
 {
     ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(key), ABT_ERR_INV_KEY);
     ABTI_REFUSE_IF(!abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     return abti_error(abti_unit_set_specific(es->cur, key, value));
 }
 
 int ABT_self_get_specific(ABT_key key, void **value)
 {
     ABTI_REFUSE_IF(ABTI_KEY_IS_BAD(key), ABT_ERR_INV_KEY);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES(es);
     *value = abti_unit_get_specific(es->cur, key);
     return ABT_SUCCESS;
 }

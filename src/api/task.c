@@ -110,9 +110,7 @@ int ABT_task_cancel(ABT_task task)
 int ABT_task_self(ABT_task *task)
 {
     ABTI_PRESET_OUT(task, ABT_TASK_NULL);
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_unit_is_tasklet(es->cur), ABT_ERR_INV_TASK);
     *task = es->cur;
     return ABT_SUCCESS;

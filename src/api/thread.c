@@ -248,9 +248,7 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
     return true;
 }
 
-/*
- * A unit that has not been touched, by a racy read, is one that can be joined: main schedulers' never look so.
- */
+/* A unit that has not been touched, by a racy read, is one that can be joined: main schedulers' never look so. */
 ABTI_HOT int ABT_thread_free(ABT_thread *thread)
 {
     abti_unit *unit = *thread;

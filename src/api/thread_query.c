@@ -15,9 +15,7 @@ static ABT_bool to_bool(bool b)
 int ABT_thread_self(ABT_thread *thread)
 {
     ABTI_PRESET_OUT(thread, ABT_THREAD_NULL);
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && abti_unit_is_tasklet(es->cur), ABT_ERR_INV_THREAD);
     *thread = es->cur;
     return ABT_SUCCESS;

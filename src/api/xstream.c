@@ -219,18 +219,14 @@ int ABT_xstream_cancel(ABT_xstream xstream)
 int ABT_xstream_self(ABT_xstream *xstream)
 {
     ABTI_PRESET_OUT(xstream, ABT_XSTREAM_NULL);
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     *xstream = es;
     return ABT_SUCCESS;
 }
 
 int ABT_xstream_self_rank(int *rank)
 {
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     *rank = es->rank;
     return ABT_SUCCESS;
 }
@@ -414,9 +410,7 @@ static bool runs_sched(abti_unit *unit, abti_sched *sched)
 
 int ABT_xstream_check_events(ABT_sched sched)
 {
-    ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
-    abti_es *es = abti_es_self;
-    ABTI_REFUSE_IF(!es, ABT_ERR_INV_XSTREAM);
+    ABTI_CALLING_ES_WHEN_UP(es);
     ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
     ABTI_REFUSE_IF(!runs_sched(es->cur, sched), ABT_ERR_INV_THREAD);
     abti_es_check_events(es, sched);
