@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The workers: the streams that take forked tasks, the source that they ask for them, and all deques that there are.
- */
+/* The workers: the streams that take forked tasks, the source that they ask for them, and all deques that there are. */
 #ifndef ABTI_FORK_WORKERS_H
 #define ABTI_FORK_WORKERS_H
 

@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "os/annotate.h"
 #include "os/clock.h"
-#include "rt/self.h"
 #include "idle/driver.h"
 #include "idle/leader.h"
 

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/atomic.h"
 
 /*
  * Sleeps while *word == expected, until a wake, the deadline (CLOCK_MONOTONIC ns, ABTI_CLOCK_NEVER for none), a signal,

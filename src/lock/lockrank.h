@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/build.h"
-#include "base/compiler.h"
 
 /* Locks are taken in this order. The brackets say why a lock comes before others. */
 enum abti_lockrank {

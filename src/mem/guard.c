@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mem/guard.h"
 
-#include <stdint.h>
 #include <string.h>
 #include "base/assert.h"
 #include "base/atomic.h"

@@ -166,8 +166,7 @@ void abti_cache_fini(struct abti_cache *cache);
 void abti_cache_close(struct abti_cache *cache, bool closed);
 
 /*
- * Moves all free objects to the depot, for others to take. This needs no memory. Nobody may be on one of the
- * objects.
+ * Moves all free objects to the depot, for others to take. This needs no memory. Nobody may be on one of the objects.
  */
 void abti_cache_flush(struct abti_cache *cache);
 

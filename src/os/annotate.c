@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "os/annotate.h"
 
-#include <stdint.h>
 #include "os/annotate_valgrind.h"
 
 /*

@@ -2,11 +2,8 @@
 #include "os/fault.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdint.h>
 #include <unistd.h>
 #include "base/atomic.h"
-#include "base/compiler.h"
 #include "os/vm.h"
 
 /* The room that a handler, ours or the user's, may need beyond the frame of the signal, which grows with the vector

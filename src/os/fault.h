@@ -7,7 +7,6 @@
 #define ABTI_OS_FAULT_H
 
 #include <signal.h>
-#include <stdbool.h>
 #include "base/compiler.h"
 
 /*

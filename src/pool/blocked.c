@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/blocked.h"
 
-#include "base/assert.h"
 #include "pool/request.h"
 
 /* acquire: pairs with the last store in abti_pool_drop_keeper, which has emptied the pair that the keeper gets. */

@@ -34,9 +34,7 @@ ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
         abti_queue_pop_head(&pool->inbox, head);
 }
 
-/*
- * Whether the pool has no unit, by a racy read without the lock. Of a FIFO this touches the lock's cache line only.
- */
+/* Whether the pool has no unit, by a racy read without the lock. Of a FIFO this touches the lock's cache line only. */
 ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
 {
     return (abti_pool_is_shared_fifo(pool) || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->inbox);

@@ -2,11 +2,9 @@
 #include "pool/member.h"
 
 #include <stdlib.h>
-#include "os/annotate.h"
 #include "unit/key.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
-#include "unit/unitmap.h"
 
 /*
  * Returns the handle in the cold line, or NULL. The caller has the unit, or gets a stale answer. acquire: pairs with

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A work unit as a member of a pool: its handle there, and its making and freeing, of which a user-defined pool
- * learns.
+ * A work unit as a member of a pool: its handle there, and its making and freeing, of which a user-defined pool learns.
  */
 #ifndef ABTI_POOL_MEMBER_H
 #define ABTI_POOL_MEMBER_H

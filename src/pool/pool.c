@@ -2,7 +2,6 @@
 #include "pool/pool.h"
 
 #include <stdlib.h>
-#include "base/assert.h"
 #include "base/round.h"
 #include "os/annotate.h"
 #include "pool/blocked.h"

@@ -22,7 +22,6 @@
 #ifndef ABTI_POOL_STOLEN_H
 #define ABTI_POOL_STOLEN_H
 
-#include "base/assert.h"
 #include "lock/spin.h"
 #include "pool/pool.h"
 

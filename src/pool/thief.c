@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/thief.h"
 
-#include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
 #include "pool/stolen.h"

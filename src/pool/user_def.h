@@ -3,7 +3,6 @@
 #ifndef ABTI_POOL_USER_DEF_H
 #define ABTI_POOL_USER_DEF_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include "abt.h"
 #include "base/compiler.h"

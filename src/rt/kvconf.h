@@ -6,7 +6,6 @@
 #ifndef ABTI_RT_KVCONF_H
 #define ABTI_RT_KVCONF_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include "abt.h"
 #include "base/compiler.h"

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/assert.h"
 #include "lock/spin.h"
 #include "wait/threadword.h"
 

@@ -12,7 +12,6 @@
 #include "rt/rt.h"
 #include "run/end.h"
 #include "run/annotated.h"
-#include "unit/exceptions.h"
 
 /* It is out of line, since it must not use what its caller knew of the ES before the unit ran. */
 static ABTI_NOINLINE void order_end(void)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/block.h"
 
-#include "base/assert.h"
 #include "os/clock.h"
 #include "run/sched.h"
 #include "pool/builtin.h"
-#include "rt/rt.h"
 #include "run/migrate.h"
 #include "wait/external.h"
 

@@ -2,7 +2,6 @@
 #include "run/cancel.h"
 
 #include "base/assert.h"
-#include "rt/rt.h"
 #include "run/end.h"
 
 bool abti_cancel_set_off(abti_unit *self, bool off)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/child.h"
 
-#include "base/assert.h"
 #include "run/sched.h"
 #include "pool/leftover.h"
 #include "pool/shortage.h"

@@ -2,7 +2,6 @@
 /* Waiting for a unit to terminate. The join word's states are in unit/unit.h. */
 #include "run/join.h"
 
-#include "base/assert.h"
 #include "os/clock.h"
 #include "run/sched.h"
 #include "pool/builtin.h"

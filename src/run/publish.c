@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/publish.h"
 
-#include "base/assert.h"
 #include "run/observe.h"
 #include "pool/leftover.h"
 #include "run/block.h"

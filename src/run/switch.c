@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/switch.h"
 
-#include "run/annotated.h"
-#include "unit/tool_event.h"
-
 /* A parent that goes on runs no unit: it has run all the time, as those that listen see it. */
 static void tell_run(abti_unit *unit, abti_unit *before)
 {

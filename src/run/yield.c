@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/yield.h"
 
-#include "base/assert.h"
-#include "run/sched.h"
 #include "pool/builtin.h"
 #include "pool/member.h"
 #include "run/block.h"

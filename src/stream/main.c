@@ -158,8 +158,7 @@ void abti_main_run(abti_es *es)
         run_main_scheds(es);
     } else {
         /*
-         * The scheduler was left from a callback of a driver. seq_cst: of no use; the ES itself
-         * stores es->main_sched.
+         * The scheduler was left from a callback of a driver. seq_cst: of no use; the ES itself stores es->main_sched.
          */
         abti_es_pass_wake(es, atomic_load(&es->main_sched));
         install_replacement(es); /* the new scheduler runs when the ES is revived, but nobody waits for that */

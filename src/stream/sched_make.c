@@ -2,7 +2,6 @@
 /* The kinds of schedulers, and making them. */
 #include "os/annotate.h"
 #include "stream/sched_impl.h"
-#include "unit/exceptions.h"
 #include "unit/tool_event.h"
 
 /* --- BASIC and PRIO: the first pool that has a unit, in an order fixed when the scheduler is made --- */

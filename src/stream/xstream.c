@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream/xstream.h"
 
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include "base/assert.h"

@@ -12,10 +12,9 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **es) ABTI_MUST_CHECK;
 /*
  * The parts of that, for stream/entered.c. abti_es_alloc makes a record and takes it into the list, where others see of
  * which kind it is; `kept`, if not NULL, is a record that was reset, and is dropped when there is no memory.
- * abti_es_leave_list is the first part of
- * abti_es_dispose, after which the record is free; abti_es_drain gives back what its native thread has cached.
- * abti_es_reset leaves nothing in a free record but that cache and the signal stack, which make it dear,
- * and abti_es_drop frees such a record.
+ * abti_es_leave_list is the first part of abti_es_dispose, after which the record is free; abti_es_drain gives back
+ * what its native thread has cached. abti_es_reset leaves nothing in a free record but that cache and the signal stack,
+ * which make it dear, and abti_es_drop frees such a record.
  */
 int abti_es_alloc(abti_sched *sched, int rank, bool is_entered, abti_es *kept, abti_es **es) ABTI_MUST_CHECK;
 void abti_es_leave_list(abti_es *es);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync/lookout.h"
 
-#include "base/assert.h"
 #include "os/clock.h"
 
 /*

@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/compiler.h"
 #include "rt/types.h"
 #include "sync/waiter.h"
 #include "wait/group.h"

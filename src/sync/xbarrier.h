@@ -4,7 +4,6 @@
 #define ABTI_SYNC_XBARRIER_H
 
 #include "abt.h"
-#include "base/atomic.h"
 #include "base/compiler.h"
 #include "wait/adaptive.h"
 

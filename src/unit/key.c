@@ -2,12 +2,10 @@
 #include "unit/key.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
 #include "base/round.h"
-#include "mem/slab.h"
 #include "os/annotate.h"
 #include "os/vm.h"
 #include "rt/rt.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/ledger.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
 #include "lock/spin.h"
-#include "os/annotate.h"
 #include "unit/unit.h"
 
 /* How many freed objects are kept back. */

@@ -16,7 +16,6 @@
 #include <stdint.h>
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "rt/types.h"
 
 /* In the order of api/misuse.c's names. */
 enum abti_handle_kind {

@@ -2,7 +2,6 @@
 #include "watch/registry.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include "os/clock.h"
 #include "os/peek.h"
 #include "pool/pool.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Native threads: those that are made, and how a tasklet waits for operations. It has no stack that could be left, and
- * eventuals do not serve it. All such waiters sleep on one word, and each result wakes them all. Few
- * programs have any.
+ * eventuals do not serve it. All such waiters sleep on one word, and each result wakes them all. Few programs have any.
  */
 #ifndef ABTIO_NATIVE_H
 #define ABTIO_NATIVE_H

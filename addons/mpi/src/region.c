@@ -4,8 +4,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include <abt.h>
-#include <mpi.h>
 #include <real.h> /* made by generate.py */
 
 #include "call.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One io_uring: two queues that are shared with the kernel, and the system call that moves them. All by one thread, or
- * under a lock of its user's. The
- * kernel's interface is small and never changes, and these are the few calls of it that a channel needs; so there is no
- * library between, which would have to be found when the program runs.
+ * under a lock of its user's. The kernel's interface is small and never changes, and these are the few calls of it that
+ * a channel needs; so there is no library between, which would have to be found when the program runs.
  */
 #ifndef ABTIO_RING_H
 #define ABTIO_RING_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ring/submit.h"
 
-#include <errno.h>
 #include <string.h>
 #include "ring/group.h"
 
