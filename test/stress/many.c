@@ -21,7 +21,6 @@ static void play(struct rng *rng, enum layout layout, ABT_pool_kind kind, bool t
     ABT_sched_predef predef = all_scheds[below(rng, 4)];
     size_t total = 0;
     long wrong = 0;
-
     team_begin(&team, size, layout, predef, kind);
     atomic_store(&run, 0);
     for (int i = 0; i < MANY; i++) {

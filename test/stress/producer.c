@@ -59,7 +59,6 @@ static void consume(void *arg)
 static long outstanding_kib(void)
 {
     static ABT_thread threads[OUTSTANDING];
-
     must(ABT_init(0, NULL));
     ABT_pool pool = main_pool();
     long before = resident_kib();
@@ -83,7 +82,6 @@ static void play(const char *what, void (*func)(void *), double seconds, long se
     ABT_xstream es[2];
     ABT_thread both[2];
     long before = 0, most = 0;
-
     body = func;
     atomic_store(&stop, false);
     atomic_store(&made, 0);

@@ -30,7 +30,6 @@ static void keep(void *arg)
 {
     struct chain *chain = arg;
     int n = atomic_fetch_add(&chain->kept, 1);
-
     for (unsigned i = 0; atomic_load(&chain->let_go) <= n; i++)
         if (i % 64 == 63)
             sched_yield();
@@ -51,7 +50,6 @@ static void create_pair(struct chain *chain)
 {
     ABT_pool first = pools[below(&chain->rng, NUM_POOLS)], second = pools[below(&chain->rng, NUM_POOLS)];
     bool keeper_first = one_in(&chain->rng, 2), tasklets = one_in(&chain->rng, 2);
-
     atomic_fetch_add(&pending, 2);
     create(first, tasklets, keeper_first ? keep : let_go, chain);
     create(second, tasklets, keeper_first ? let_go : keep, chain);
@@ -61,7 +59,6 @@ static void let_go(void *arg)
 {
     struct chain *chain = arg;
     bool last = --chain->pairs == 0;
-
     atomic_fetch_add(&chain->let_go, 1);
     if (one_in(&chain->rng, 4)) /* by then all have gone to sleep */
         nap_us((long)below(&chain->rng, 100));
@@ -75,7 +72,6 @@ static int run_chains(struct rng *rng)
 {
     struct chain chains[NUM_CHAINS];
     int kept = 0;
-
     must(ABT_eventual_create(0, &ended));
     atomic_store(&pending, 1);
     for (int i = 0; i < NUM_CHAINS; i++) {
@@ -115,7 +111,6 @@ static void draw_lists(struct rng *rng, struct list *lists)
 {
     enum { FEW = 2 };
     int servers[NUM_POOLS], fewest;
-
     do {
         memset(servers, 0, sizeof(servers));
         for (int i = 0; i < NUM_ES; i++) {
@@ -134,7 +129,6 @@ static int run_round(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kin
     struct list lists[NUM_ES];
     ABT_xstream xstreams[NUM_ES];
     int kept;
-
     must(ABT_init(0, NULL));
     for (int i = 0; i < NUM_POOLS; i++)
         must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[i]));
@@ -158,7 +152,6 @@ static int run_round(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kin
 static void run_rounds(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kind, int num_served)
 {
     int kept = 0;
-
     for (int r = 0; r < ROUNDS; r++)
         kept += run_round(rng, predef, kind, num_served);
     is_int(kept, ROUNDS * NUM_CHAINS * PAIRS, "%s over %s, %d pools for each", sched_name(predef), kind_name(kind),

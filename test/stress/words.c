@@ -29,7 +29,6 @@ static ABT_bool take_one(void *arg)
 {
     struct member *m = arg;
     int left = atomic_load(&m->meeting->waiting_to_do);
-
     while (left > 0) {
         if (atomic_compare_exchange_weak(&m->meeting->waiting_to_do, &left, left - 1)) {
             m->done++;
@@ -43,7 +42,6 @@ static void meet(struct member *m)
 {
     struct meeting *at = m->meeting;
     uint32_t round = atomic_load(&at->round);
-
     if (atomic_fetch_add(&at->arrived, 1) == ALL - 1) {
         atomic_store(&at->arrived, 0);
         at->over = atomic_load(&at->stop);
@@ -60,7 +58,6 @@ static void meet(struct member *m)
 static void take_part(void *arg)
 {
     struct member *m = arg;
-
     for (bool last = false; !last; m->rounds++) {
         if (one_in(&m->rng, 4))
             jitter(&m->rng);
@@ -90,7 +87,6 @@ static void meet_for(double seconds)
     ABT_xstream streams[STREAMS], blocked[STREAMS];
     ABT_pool pools[STREAMS], shared, apart;
     ABT_thread threads[ULTS + STREAMS];
-
     at = (struct meeting){.round = UINT32_MAX - 100}; /* it wraps */
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &shared));
     for (int i = 0; i < STREAMS; i++) {
@@ -129,7 +125,6 @@ static void meet_for(double seconds)
 int main(void)
 {
     enum { RUNS = 4 };
-
     stress_begin();
     must(ABT_init(0, NULL));
     double seconds = tap_seconds(2) / RUNS;

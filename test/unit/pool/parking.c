@@ -33,7 +33,6 @@ static void test_parking(void)
     struct abti_parking parkings[SLEEPERS] = {{.seeks = true}, {.seeks = true}, {.seeks = true}, {.seeks = true}};
     abti_pool *pool;
     ABT_thread unit, more;
-
     ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool);
     for (int i = 0; i < SLEEPERS; i++) {
         abti_sleeper_prepare(&sleepers[i]);
@@ -89,6 +88,7 @@ static void test_parking(void)
     for (int i = 0; i < SLEEPERS; i++) {
         abti_parking_leave(&parkings[i], pool, true);
         abti_parking_settle(&parkings[i], pool);
+        abti_sleeper_cancel(&sleepers[i]);
     }
     is_int((int)pool->num_coming, 0, "all is settled");
     ok(abti_park_pop(pool, 0, 0) == more, "and the unit taken");
@@ -131,7 +131,6 @@ static void *pop_all(void *arg)
 static void push_one(void *arg)
 {
     abti_unit *unit = abti_unit_alloc_external();
-
     abti_unit_init(unit, NULL, arg, shared, ABTI_UNIT_NAMED);
     abti_pool_push(shared, unit, 0);
 }
@@ -139,7 +138,6 @@ static void push_one(void *arg)
 static void *push_all(void *arg)
 {
     unsigned random = (unsigned)(uintptr_t)arg;
-
     for (int i = 0; i < PUSHES; i++) {
         push_one(NULL);
         random = random * 1103515245 + 12345;
@@ -152,7 +150,6 @@ static void *push_all(void *arg)
 static void test_pop_wait(ABT_pool_kind kind)
 {
     pthread_t threads[POPPERS + PUSHERS];
-
     ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &shared);
     atomic_store(&popped, 0);
     for (int i = 0; i < POPPERS; i++)

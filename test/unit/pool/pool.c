@@ -51,7 +51,6 @@ static void *watch(void *arg)
 int main(void)
 {
     pthread_t threads[3];
-
     if (ABT_init(0, NULL) != ABT_SUCCESS ||
         ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool) != ABT_SUCCESS)
         bail_out("ABT_init");

@@ -11,7 +11,6 @@ static const char *content(struct abti_queue *q)
 {
     static char text[NUM + 1];
     size_t n = 0;
-
     for (abti_unit *unit = abti_load_relaxed(&q->head); unit && n < NUM; unit = abti_queue_next(q, unit))
         text[n++] = (char)('0' + (unit - units));
     text[n] = '\0';
@@ -31,7 +30,6 @@ static void fill(struct abti_queue *q, int n)
 static void test_order(void)
 {
     struct abti_queue q;
-
     fill(&q, 0);
     is_str(content(&q), "", "empty");
     ok(!abti_queue_pop(&q), "nothing to pop");
@@ -50,7 +48,6 @@ static void test_order(void)
 static void test_rotate(void)
 {
     struct abti_queue q;
-
     fill(&q, 3);
     abti_queue_rotate_to(&q, &units[4], &units[0]);
     is_str(content(&q), "124", "rotate_to pushes one and pops the head");
@@ -66,7 +63,6 @@ static void test_rotate(void)
 static void test_push_chain(void)
 {
     struct abti_queue q;
-
     fill(&q, 2);
     units[3].next = &units[4];
     abti_queue_push_chain(&q, &units[3], &units[4], 2);
@@ -84,7 +80,6 @@ static void test_remove(void)
 {
     struct abti_queue q;
     static const char *const rest[] = {"12", "02", "01"}, *const then[] = {"125", "025", "015"};
-
     for (int i = 0; i < 3; i++) {
         fill(&q, 3);
         ok(abti_queue_remove(&q, &units[i]), "removes number %d", i);

@@ -33,7 +33,6 @@ static void test_model(abti_pool *pool)
     int head = NUM_UNITS, size = 0, num_free = NUM_UNITS;
     uint32_t random = 12345;
     bool good = true;
-
     for (int i = 0; i < NUM_UNITS; i++)
         free_units[i] = i;
     for (int i = 0; i < 200000 && good; i++) {
@@ -68,7 +67,6 @@ static void test_model(abti_pool *pool)
 static void test_remove(abti_pool *pool)
 {
     bool good = true;
-
     for (int i = 0; i < 600; i++)
         push(pool, i, i & 1 ? NEW : BACK);
     for (int i = 0; i < 600; i += 3)

@@ -75,7 +75,6 @@ static bool is_inside(const abti_unit *unit)
 static void test_random(void)
 {
     bool right = true;
-
     for (int step = 0; step < STEPS && right; step++) {
         unsigned what = next_random() % 8, pushes = step < STEPS / 2 ? 5 : 3;
         abti_unit *unit = &units[next_random() % MOST];

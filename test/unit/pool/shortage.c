@@ -29,7 +29,6 @@ static ABT_xstream make_stream(int i)
 {
     static const ABT_sched_predef predefs[] = {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
     ABT_xstream xstream;
-
     must(ABT_xstream_create_basic(predefs[i % 4], 0, NULL, ABT_SCHED_CONFIG_NULL, &xstream));
     return xstream;
 }
@@ -38,7 +37,6 @@ static ABT_xstream make_stream(int i)
 static void run_batch(ABT_xstream *streams, int batch)
 {
     static ABT_thread ults[STREAMS * PER_BATCH];
-
     for (int i = 0; i < STREAMS * PER_BATCH; i++) {
         ABT_pool pool = pool_of(streams[i % STREAMS]);
         must(ABT_thread_create(pool, yield_a_little, (void *)(intptr_t)i, ABT_THREAD_ATTR_NULL, &ults[i]));
@@ -53,7 +51,6 @@ static void run_batch(ABT_xstream *streams, int batch)
 int main(void)
 {
     ABT_xstream streams[STREAMS];
-
     setenv("ABT_THREAD_STACKSIZE", "4000000", 1); /* four to a chunk */
     must(ABT_init(0, NULL));
     abti_rt.stack_slab.cells.spec.map = map_few;

@@ -126,7 +126,6 @@ static void test_rests(void)
 {
     struct abti_bias_user server = {NULL}, other = {NULL};
     struct abti_robber thief = {.random = 1};
-
     if (!abti_runs_at_once(2)) {
         skip(8, "nobody else runs at the same time");
         return;
@@ -203,7 +202,6 @@ static void test_bulk(void)
     abti_unit *all[LEFT_OF];
     abti_unit extra[LEFT_OF - UNITS];
     struct abti_robber thief = {.random = 1, .thief.more = BULK};
-
     if (!abti_runs_at_once(2)) {
         skip(13, "nobody else runs at the same time");
         return;
@@ -272,7 +270,6 @@ static void test_handoffs(void)
 {
     struct abti_handoff handoff;
     abti_unit *unit = pop();
-
     ok(!give(unit), "nobody accepts it");
     ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "nobody is busy with the pool");
     is_int(pool->ops->size(pool), UNITS - 1, "the unit is still the giver's");
@@ -343,7 +340,6 @@ static void test_with_givers(void)
     enum { GIVERS = 2 };
     pthread_t threads[GIVERS];
     bool wrong = false;
-
     for (int i = 0; i < GIVERS; i++)
         pthread_create(&threads[i], NULL, giver, NULL);
     while (atomic_load(&ready) < GIVERS)
@@ -407,7 +403,6 @@ static void test_with_thief(void)
 {
     pthread_t thread;
     bool lost = false;
-
     pthread_create(&thread, NULL, thief, NULL);
     while (!atomic_load(&started))
         ;

@@ -28,7 +28,6 @@ static void test_truces(void)
     struct abti_truce truce = {0};
     uint64_t now = START, expected = ABTI_THIEF_REST_MIN_NS, rest;
     bool held = false, doubles = true;
-
     ok(!abti_thief_needs_time(&thief, &truce), "a new thief has no need of the time");
     ok(abti_truce_try(&truce, now) && abti_truce_try(&truce, now), "and may steal, and others at the same time");
     for (int i = 1; i < ABTI_THIEF_ENOUGH_SMALLS; i++) {
@@ -69,7 +68,6 @@ static void test_group(void)
 {
     struct abti_thief thieves[ABTI_THIEF_ENOUGH_SMALLS] = {0};
     struct abti_truce truce = {0};
-
     for (int i = 0; i < ABTI_THIEF_ENOUGH_SMALLS; i++)
         (void)run_stolen(&thieves[i], &truce, START, 0);
     is_int(rest_of(&truce, START), ABTI_THIEF_REST_MIN_NS, "small units of several thieves count together");
@@ -88,7 +86,6 @@ static void run_bulk(struct abti_thief *thief, int num, uint64_t unit_ns)
 static void test_bulk(void)
 {
     struct abti_thief thief = {0};
-
     is_int(thief.more, 0, "at first a thief wants one");
     run_bulk(&thief, 1, 2000);
     is_int(thief.more, 1, "of units of 2 us two");
@@ -107,7 +104,6 @@ static void test_sizes(void)
 {
     struct abti_thief thief = {0};
     struct abti_truce truce = {0};
-
     run_stolen(&thief, &truce, START, ABTI_THIEF_SMALL_NS - 1);
     is_int(truce.smalls, 1, "699 ns are small");
     run_stolen(&thief, &truce, START, ABTI_THIEF_SMALL_NS);

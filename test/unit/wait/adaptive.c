@@ -39,7 +39,6 @@ static void test_looks(void)
     struct abti_adaptive adaptive = {0};
     bool halves = true;
     uint32_t expected = ABTI_ADAPTIVE_SPINS;
-
     for (int i = 0; i < ABTI_ADAPTIVE_MOST; i++, expected /= 2)
         halves &= look(&adaptive, false) == expected;
     ok(halves, "each long sleep halves the looks");
@@ -69,7 +68,6 @@ static void test_looks(void)
 static void test_yields(void)
 {
     struct abti_adaptive adaptive = {0};
-
     is_int(abti_adaptive_allow_yields(&adaptive, SOME_WAKE, GROUP, CPUS).limit_ns, limit_ns,
            "the limit grows with the group");
     ok(abti_adaptive_allow_yields(&adaptive, SOME_WAKE, GROUP, 0).limit_ns > limit_ns,
@@ -85,7 +83,6 @@ static void test_yields(void)
 static void test_time_of_yields(void)
 {
     struct abti_adaptive adaptive = {0};
-
     is_int(abti_adaptive_allow_yields(&adaptive, SOME_WAKE, GROUP, CPUS).least_ns, ABTI_ADAPTIVE_YIELD_LEAST_NS,
            "yields that return at once are made for as long as a wake takes");
     yield(&adaptive, false, 0);
@@ -101,7 +98,6 @@ static void test_patience(void)
     struct abti_adaptive adaptive = {0};
     uint32_t expected = LEAST;
     bool doubles = true;
-
     yield(&adaptive, true, limit_ns + 1);
     is_int(sleeps(&adaptive), expected, "when yields take too long the next meetings begin with sleep");
     for (expected *= 2; expected < MOST; expected *= 2) {

@@ -20,7 +20,6 @@ static uint64_t in_ms(unsigned ms)
 static void test_word(void)
 {
     struct abti_sleeper s = {ABTI_AWAKE};
-
     ok(!abti_sleeper_wake(&s), "a thread that is awake is not woken");
     abti_sleeper_prepare(&s);
     ok(!abti_sleeper_is_woken(&s), "nor has it been woken when it announces its sleep");
@@ -44,7 +43,6 @@ static void test_word(void)
 static void test_claim(void)
 {
     struct abti_sleeper s = {ABTI_AWAKE};
-
     ok(!abti_sleeper_claim(&s), "a thread that is awake is not claimed");
     abti_wakeup_send(NULL);
     abti_sleeper_prepare(&s);
@@ -60,7 +58,6 @@ static void test_descriptor(void)
 {
     struct abti_sleeper s = {ABTI_AWAKE};
     struct abti_wakefd fd;
-
     if (abti_wakefd_open(&fd))
         bail_out("abti_wakefd_open");
     abti_sleeper_prepare_fd(&s, fd.signal_fd);
@@ -110,7 +107,6 @@ static void *play_pong(void *arg)
 static void test_ping_pong(void)
 {
     pthread_t thread;
-
     pthread_create(&thread, NULL, play_pong, NULL);
     for (int i = 0; i < PASSES; i++) {
         wait_turn(&ping, 0);

@@ -21,7 +21,6 @@ static void test_no_wait(void)
 {
     _Atomic uint32_t word = 1;
     uint64_t deadline = in_ms(5);
-
     ok(abti_word_wait(&word, 0, ABTI_CLOCK_NEVER), "a word that has changed is not waited for");
     ok(abti_word_await_change(&word, 0, ABTI_CLOCK_NEVER), "by neither wait");
     while (abti_word_wait(&word, 1, deadline))
@@ -37,7 +36,6 @@ static void test_no_wait(void)
 static void test_native(void)
 {
     _Atomic uint32_t word = ABTI_AWAKE;
-
     ok(!abti_native_is_woken(&word), "no wake has come");
     ok(!abti_native_wait(&word, in_ms(5)), "nor comes before the deadline");
     is_int(abti_load_relaxed(&word), ABTI_ASLEEP, "the waker is to make the system call");
@@ -78,7 +76,6 @@ static void test_two(void)
     pthread_t thread;
     uint32_t number = abti_load_relaxed(&given);
     bool right = true;
-
     pthread_create(&thread, NULL, count, NULL);
     for (int i = 0; i < ROUNDS; i++, number++) {
         await_past(&given, number);
