@@ -177,6 +177,7 @@ abt_sources = \
 	src/wait/sleeper.c \
 	src/wait/task_linux.c \
 	src/wait/threadword.c \
+	src/wait/waketree.c \
 	src/wait/word.c
 
 abt_asm_sources =

@@ -31,7 +31,6 @@
 #include "stream/reclaim.h"
 #include "stream/sched_impl.h"
 #include "stream/source.h"
-#include "stream/xstream.h"
 #include "sync/mutex.h"
 #include "sync/wordq.h"
 #include "watch/stats.h"
@@ -46,6 +45,7 @@
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
 #include "wait/external.h"
+#include "wait/waketree.h"
 #include "watch/deadlock.h"
 #include "watch/dumpsignal.h"
 #include "watch/info.h"
@@ -495,6 +495,7 @@ static void reset_in_child(void)
     init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     abti_own_forget();
     abti_joining_forget();
+    abti_waketree_forget();
     abti_symbol_forget();
     abti_dumpsignal_forget();
     if (!abti_rt_is_up())

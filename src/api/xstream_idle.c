@@ -81,7 +81,7 @@ static int check_pools(int num_pools, const ABT_pool *pools)
 /* On its own pools if `pools` is NULL. */
 static int park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns)
 {
-    enum { FEW = 16 };
+    enum { FEW = 8 };
     abti_es *es = abti_es_self;
     abti_sched *sched = calling_sched(es);
     if (!pools) {
@@ -92,7 +92,7 @@ static int park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns
     if (code != ABT_SUCCESS)
         return code;
     struct abti_parking few[FEW], *parkings = few;
-    if (num_pools > FEW && !(parkings = malloc((size_t)num_pools * sizeof(*parkings))))
+    if (num_pools > FEW && !(parkings = aligned_alloc(ABTI_CACHE_LINE, (size_t)num_pools * sizeof(*parkings))))
         return ABT_ERR_MEM;
     for (int i = 0; i < num_pools; i++)
         parkings[i] = (struct abti_parking){.own = i == 0, .may_look_out = true};

@@ -3,14 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/assert.h"
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
 #include "pool/stolen.h"
 #include "pool/request.h"
-#include "rt/rt.h"
 #include "rt/timers.h"
 #include "unit/exceptions.h"
 #include "unit/ledger.h"
@@ -134,7 +132,7 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
     abti_sched *sched = calloc(1, sizeof(*sched));
     size_t n = num_pools > 0 ? (size_t)num_pools : 1;
     abti_pool **lists = calloc(n * 2, sizeof(*lists));
-    struct abti_parking *parkings = calloc(n, sizeof(*parkings));
+    struct abti_parking *parkings = aligned_alloc(ABTI_CACHE_LINE, n * sizeof(*parkings));
     if (!sched || !lists || !parkings) {
         free(sched);
         free(lists);
@@ -151,11 +149,12 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
     for (int i = 0; i < num_pools; i++) {
         sched->pools[i] = sched->order[i] = pools[i];
         abti_pool_retain(pools[i]);
-        parkings[i].own = i == 0;
-        parkings[i].may_look_out = true;
-        parkings[i].until_ns = ABTI_CLOCK_NEVER;
-        parkings[i].seeks =
-            abti_sched_is_predefined(sched); /* which unit a user-defined scheduler takes next is not known */
+        parkings[i] = (struct abti_parking){
+            .own = i == 0,
+            .may_look_out = true,
+            .until_ns = ABTI_CLOCK_NEVER,
+            .seeks = abti_sched_is_predefined(sched), /* which unit a user-defined scheduler takes next is not known */
+        };
         sched->has_ring = sched->has_ring || abti_pool_answers(pools[i]);
         sched->has_private = sched->has_private || abti_pool_is_private(pools[i]);
     }

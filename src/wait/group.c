@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "wait/cpus.h"
-#include "wait/adaptive.h"
 #include "wait/word.h"
 
 void abti_group_sleep(struct abti_adaptive *adaptive, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value)

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "os/wakefd.h"
+#include "wait/waketree.h"
 #include "wait/word.h"
 
 /*
@@ -14,6 +15,7 @@
 void abti_sleeper_prepare(struct abti_sleeper *s)
 {
     abti_assert(abti_load_seq_cst(&s->word) == ABTI_AWAKE);
+    abti_waketree_help();
     abti_store_seq_cst(&s->word, ABTI_ASLEEP);
 }
 
@@ -29,17 +31,21 @@ bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns)
     bool in_time = true;
     while (abti_load_seq_cst(&s->word) == ABTI_ASLEEP && in_time)
         in_time = abti_word_wait(&s->word, ABTI_ASLEEP, deadline_ns);
-    return atomic_exchange(&s->word, ABTI_AWAKE) == ABTI_WOKEN;
+    return abti_sleeper_cancel(s);
 }
 
 bool abti_sleeper_cancel(struct abti_sleeper *s)
 {
-    return atomic_exchange(&s->word, ABTI_AWAKE) == ABTI_WOKEN;
+    uint32_t word = atomic_exchange(&s->word, ABTI_AWAKE);
+    if (word == ABTI_WOKEN)
+        abti_waketree_arrive();
+    return word == ABTI_WOKEN || word == ABTI_SIGNALLED;
 }
 
 bool abti_sleeper_is_woken(struct abti_sleeper *s)
 {
-    return abti_load_seq_cst(&s->word) == ABTI_WOKEN;
+    uint32_t word = abti_load_seq_cst(&s->word);
+    return word == ABTI_WOKEN || word == ABTI_SIGNALLED;
 }
 
 /*
@@ -53,7 +59,8 @@ abti_wakeup abti_sleeper_claim(struct abti_sleeper *s)
     abti_assert(s && ((uintptr_t)s & 1) == 0);
     uint32_t word = abti_load_seq_cst(&s->word);
     bool in_loop = (word & ABTI_IN_LOOP) == ABTI_IN_LOOP;
-    if ((word != ABTI_ASLEEP && !in_loop) || !atomic_compare_exchange_strong(&s->word, &word, ABTI_WOKEN))
+    if ((word != ABTI_ASLEEP && !in_loop) ||
+        !atomic_compare_exchange_strong(&s->word, &word, in_loop ? ABTI_SIGNALLED : ABTI_WOKEN))
         return NULL;
     return (abti_wakeup)(in_loop ? (uintptr_t)(word >> ABTI_SLEEPER_BITS) << 1 | 1 : (uintptr_t)s);
 }
@@ -73,7 +80,7 @@ void abti_wakeup_send(abti_wakeup wakeup)
     if (how & 1)
         abti_wakefd_signal((int)(how >> 1));
     else
-        abti_word_wake(&((struct abti_sleeper *)how)->word);
+        abti_waketree_wake(&((struct abti_sleeper *)how)->word);
 }
 
 bool abti_wakeup_is_sure(abti_wakeup wakeup)

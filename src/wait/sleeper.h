@@ -12,11 +12,11 @@
  * One sleeper is the place of one native thread: an ES's, or an external thread's.
  *
  *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before the last poll of its object
- *   ASLEEP, IN_LOOP -> WOKEN   by one waker, which then makes the one system call: for IN_LOOP, a signal to the file
- *                              descriptor in the upper bits
+ *   ASLEEP -> WOKEN            by one waker, which then makes the one system call, or leaves it to others
+ *   IN_LOOP -> SIGNALLED       likewise, for a signal to the file descriptor in the upper bits
  *   any -> AWAKE               by its thread
  */
-enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SLEEPER_BITS = 2 };
+enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SIGNALLED = 4, ABTI_SLEEPER_BITS = 3 };
 
 struct abti_sleeper {
     _Atomic(uint32_t) word;

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/compiler.h"
 
 /* The number of a native thread of which none is known. */
 enum { ABTI_TASK_UNKNOWN = 0 };

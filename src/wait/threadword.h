@@ -7,7 +7,6 @@
 #define ABTI_WAIT_THREADWORD_H
 
 #include <stdbool.h>
-#include "base/compiler.h"
 
 enum abti_thread_word {
     ABTI_THREAD_KNOWN,   /* wait/external.h */

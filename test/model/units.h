@@ -21,6 +21,8 @@
 #include "run/sched.h"
 #include "sync/lookout.h"
 #include "wait/external.h"
+#include "wait/waketree.h"
+#include "wait/word.h"
 
 enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };
 
@@ -76,6 +78,20 @@ void abti_lookout_poll(abti_pool *pool)
 void *abti_thread_word(enum abti_thread_word which)
 {
     return NULL;
+}
+
+/* test/model/waketree.c has it. */
+void abti_waketree_wake(_Atomic(uint32_t) *word)
+{
+    abti_word_wake(word);
+}
+
+void abti_waketree_arrive(void)
+{
+}
+
+void abti_waketree_help(void)
+{
 }
 
 /* --- Contexts --- */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wait/waketree.h"
+
+#include "base/compiler.h"
+#include "wait/word.h"
+
+/*
+ * The lower half of `state` has a bit for each slot with a word to be woken. The upper half, signed, is the number of
+ * threads that are going to look at these bits: who was woken and has not arrived, and who is in abti_waketree_wake. A
+ * thread that arrives before its wake was counted makes it too small for a moment, never too large.
+ *
+ *   slot    empty -> filled    by a waker, which then sets the bit
+ *           filled -> empty    by the thread that has cleared the bit, which then wakes
+ *   state   + ONE              by who is going to wake a thread, in its place
+ *           - ONE              by who has arrived, or, with the bit, by who has filled a slot
+ *
+ * No wake is lost: a thread that takes ONE away reads the bits by the same operation. It wakes what they say, unless it
+ * has set one itself and others are still to look, the last of whom finds all bits that were set before. Nobody waits
+ * for another thread here. What is in a slot may be gone: it is only an address, as in abti_futex_wake.
+ *
+ * relaxed, elsewhere: operations on one word have one order.
+ */
+enum { WAKETREE_ENOUGH = 3, WAKETREE_SLOTS = 7 };
+#define WAKETREE_ONE ((uint64_t)1 << 32)
+
+static struct {
+    _Atomic(uint64_t) state;
+    _Atomic(_Atomic(uint32_t) *) slots[WAKETREE_SLOTS];
+} tree ABTI_ALIGNED(ABTI_CACHE_LINE); /* who changes the state has all */
+
+static int32_t num_coming(uint64_t state)
+{
+    return (int32_t)(state / WAKETREE_ONE);
+}
+
+void abti_waketree_help(void)
+{
+    uint64_t state;
+    while ((uint32_t)(state = abti_load_relaxed(&tree.state)) != 0) { /* relaxed: a hint */
+        uint64_t bit = state & -state;
+        /*
+         * acquire, release: pair with those in abti_waketree_wake. Who sees a bit set finds the slot filled, and who
+         * sees a slot empty finds the bit cleared.
+         */
+        if (abti_cas_acquire(&tree.state, &state, state - bit + WAKETREE_ONE))
+            abti_word_wake(abti_exchange_release(&tree.slots[__builtin_ctzll(bit)], NULL));
+    }
+}
+
+void abti_waketree_wake(_Atomic(uint32_t) *word)
+{
+    bool enough = num_coming(abti_fetch_add_relaxed(&tree.state, WAKETREE_ONE)) >= WAKETREE_ENOUGH;
+    for (unsigned i = 0; i < WAKETREE_SLOTS && enough; i++) {
+        _Atomic(uint32_t) *empty = NULL;
+        /* acquire, release: pair with those in abti_waketree_help */
+        if (!abti_cas_acquire(&tree.slots[i], &empty, word))
+            continue;
+        if (num_coming(abti_fetch_add_release(&tree.state, ((uint64_t)1 << i) - WAKETREE_ONE)) <= 1)
+            abti_waketree_help();
+        return;
+    }
+    abti_word_wake(word);
+}
+
+void abti_waketree_arrive(void)
+{
+    if ((uint32_t)abti_fetch_add_relaxed(&tree.state, -WAKETREE_ONE) != 0)
+        abti_waketree_help();
+}
+
+void abti_waketree_forget(void)
+{
+    abti_store_relaxed(&tree.state, 0); /* relaxed: there is no other thread. A slot that is filled stays so */
+}

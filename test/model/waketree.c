@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tree of wakes: wait/waketree.c and wait/sleeper.c as they are. Two threads sleep, and what they wait for comes
+ * while others have been woken and are still to arrive: none sleeps on, which relacy calls a deadlock.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "checker.h"
+#include "wait/waketree.c"
+#include "wait/sleeper.c"
+#include "wait/word.c"
+
+const char model_name[] = "waketree";
+const char *const model_subjects[] = {"src/wait/waketree.c", 0};
+
+static struct abti_sleeper sleepers[2];
+static _Atomic(int) told[2];
+
+/* No thread has words of its own, and none sleeps in a loop. */
+void *abti_thread_word(enum abti_thread_word which)
+{
+    return NULL;
+}
+
+void abti_wakefd_signal(int signal_fd)
+{
+    abort();
+}
+
+static void reset(void)
+{
+    memset(&tree, 0, sizeof(tree));
+    memset(sleepers, 0, sizeof(sleepers));
+    memset(told, 0, sizeof(told));
+    abti_store_relaxed(&tree.state, WAKETREE_ENOUGH * WAKETREE_ONE);
+}
+
+static void sleep_until_told(int i)
+{
+    while (!atomic_load(&told[i])) {
+        abti_sleeper_prepare(&sleepers[i]);
+        if (atomic_load(&told[i]))
+            abti_sleeper_cancel(&sleepers[i]);
+        else
+            abti_sleeper_sleep(&sleepers[i], ABTI_CLOCK_NEVER);
+    }
+}
+
+static void tell(int i)
+{
+    atomic_store(&told[i], 1);
+    abti_sleeper_wake(&sleepers[i]);
+}
+
+/* Those who were to come, one after the other. */
+static void arrive(int num)
+{
+    for (int i = 0; i < num; i++)
+        abti_waketree_arrive();
+}
+
+static void one_wakes(int index)
+{
+    if (index < 2) {
+        sleep_until_told(index);
+    } else if (index == 2) {
+        tell(0);
+        tell(1);
+    } else {
+        arrive(WAKETREE_ENOUGH);
+    }
+}
+
+static void two_wake(int index)
+{
+    if (index < 2) {
+        sleep_until_told(index);
+    } else {
+        tell(index - 2);
+        arrive(index == 2 ? 1 : WAKETREE_ENOUGH - 1);
+    }
+}
+
+static void after(void)
+{
+    model_assert(tree.state == 0 && !tree.slots[0] && !tree.slots[1]);
+}
+
+const struct model_program model_programs[] = {
+    {"one wakes", 4, 4000, reset, one_wakes, after},
+    {"two wake", 4, 4000, reset, two_wake, after},
+    {0},
+};
+
+/* relacy makes no access before one that stands before it; a processor may, and a compiler. */
+const struct model_kept model_kept[] = {
+    {"abti_waketree_wake", "slots", "relaxed", "a bit would be set that is not cleared yet"},
+    {"abti_waketree_wake", "((uint64_t)1 << i)", "relaxed", "a bit would be seen whose slot is not filled yet"},
+    {"abti_waketree_help", "compare_exchange", "relaxed", "likewise"},
+    {"abti_waketree_help", "slots", "relaxed", "as the first"},
+    {0},
+};
+
+const char *const model_own_mutants[] = {0};
