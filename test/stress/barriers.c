@@ -34,7 +34,6 @@ static void meet_on(void *arg)
 {
     const struct actor *actor = arg;
     struct rng rng = rng_fresh();
-
     for (long i = 0; i < atomic_load(&last_round); i++) {
         if (actor->number == 0 && now() >= actor->end && atomic_load(&last_round) == LONG_MAX)
             atomic_store(&last_round, i + 2); /* all see it after this round */
@@ -56,7 +55,6 @@ static void play(enum layout layout, ABT_sched_predef predef, int num, int uses,
     struct team team;
     struct actor actors[MOST];
     ABT_thread ults[MOST];
-
     team_begin(&team, num + 1, layout, predef, ABT_POOL_FIFO); /* the primary stream only waits */
     atomic_store(&num_come, 0);
     atomic_store(&errors, 0);
@@ -80,7 +78,6 @@ int main(void)
     enum { LAYOUTS = 2, SCHEDS = 4, KINDS = 4, RUNS = LAYOUTS * SCHEDS * KINDS };
     static const enum layout layouts[LAYOUTS] = {SHARED, OWN};
     static const int nums[KINDS] = {2, 2, MOST, MOST}, uses[KINDS] = {1, 20, 1, 20};
-
     stress_begin();
     double seconds = tap_seconds(4) / RUNS;
     for (int i = 0; i < RUNS; i++) {

@@ -21,7 +21,6 @@ struct leaf {
 static void leaf_main(void *arg)
 {
     struct leaf *leaf = arg;
-
     if (leaf->yields)
         must(ABT_self_yield());
     atomic_fetch_add(&leaf->runs, 1);
@@ -34,7 +33,6 @@ static void root_main(void *arg)
     ABT_thread *threads = calloc(UNITS, sizeof(*threads));
     struct rng rng = rng_make((uint64_t)(uintptr_t)arg + 17);
     ABT_pool pool = team.pools[(uintptr_t)arg];
-
     for (int done = 0; done < UNITS;) {
         int burst = 1 + (int)below(&rng, one_in(&rng, 4) ? 100 : 6), order = (int)below(&rng, 3);
         if (burst > UNITS - done)
@@ -76,7 +74,6 @@ static void disturb(struct rng *rng)
     struct leaf leaf = {.yields = one_in(rng, 2)};
     size_t total;
     int num = 0;
-
     switch (below(rng, 4)) {
     case 0:
         must(ABT_pool_pop_thread_ex(pool, &thread, ABT_POOL_CONTEXT_OWNER_SECONDARY));
@@ -97,7 +94,6 @@ static void disturb(struct rng *rng)
 static void *native_main(void *arg)
 {
     struct rng rng = rng_make((uint64_t)(uintptr_t)arg + 1000);
-
     while (!atomic_load(&stop)) {
         disturb(&rng);
         nap_us(1 + (long)below(&rng, one_in(&rng, 3) ? 3000 : 30));
@@ -114,7 +110,6 @@ static void play(struct rng *rng)
     enum layout layout = one_in(rng, 3) ? OWN : STEAL;
     ABT_sched_predef predef = all_scheds[below(rng, 4)];
     ABT_pool_kind kind = one_in(rng, 3) ? ABT_POOL_FIFO : ABT_POOL_RANDWS;
-
     team_begin(&team, size, layout, predef, kind);
     atomic_store(&stop, false);
     atomic_store(&natives_left, NATIVES);

@@ -11,7 +11,6 @@ static struct team team;
 static size_t total_of(ABT_pool pool)
 {
     size_t total = 0;
-
     must(ABT_pool_get_total_size(pool, &total));
     return total;
 }
@@ -19,7 +18,6 @@ static size_t total_of(ABT_pool pool)
 static size_t total_of_team(void)
 {
     size_t sum = 0;
-
     for (int i = 0; i < (team.layout == SHARED ? 1 : team.size); i++)
         sum += total_of(team.pools[i]);
     return sum;
@@ -49,7 +47,6 @@ static void mass(struct rng *rng)
     enum { MASS = SCALED(100000, 20000, 1500) };
     ABT_thread *threads = malloc(MASS * sizeof(*threads));
     atomic_long went_on = 0;
-
     team_begin(&team, 1 + (int)below(rng, 3), below(rng, 2) ? OWN : SHARED, all_scheds[below(rng, 4)],
                all_kinds[below(rng, 3)]);
     for (int i = 0; i < MASS; i++)
@@ -80,7 +77,6 @@ static atomic_long finished, too_few, samples;
 static void group_body(void *arg)
 {
     struct rng rng = rng_fresh();
-
     for (int i = 0; i < TURNS; i++) {
         must(ABT_self_suspend());
         jitter(&rng);
@@ -93,7 +89,6 @@ static void wake_group(int first, int step)
 {
     struct rng rng = rng_fresh();
     int turns[GROUP] = {0};
-
     for (int left = 1; left > 0;) {
         left = 0;
         for (int i = first; i < GROUP; i += step) {
@@ -137,7 +132,6 @@ static void come_and_go(struct rng *rng)
     pthread_t natives[3];
     ABT_thread wakers[2];
     bool shared = one_in(rng, 2);
-
     atomic_store(&stop, false);
     atomic_store(&finished, 0);
     team_begin(&team, 2, shared ? SHARED : OWN, ABT_SCHED_BASIC, all_kinds[below(rng, 3)]);

@@ -26,14 +26,12 @@ struct worker {
 static void count_task(void *arg)
 {
     struct shared *shared = arg;
-
     atomic_fetch_add(&shared->run, 1);
 }
 
 static void be_in_region(struct shared *shared, struct rng *rng)
 {
     int before = own_rank();
-
     must(ABTX_blocking_begin());
     pthread_t thread = pthread_self();
     uint64_t mark = of_thread = rng_next(rng);
@@ -61,7 +59,6 @@ static void work(void *arg)
 {
     struct worker *worker = arg;
     struct rng rng = rng_make(worker->number);
-
     while (now() < worker->shared->end) {
         be_in_region(worker->shared, &rng);
         switch (below(&rng, 4)) {
@@ -99,7 +96,6 @@ struct maker {
 static void make_and_join(void *arg)
 {
     struct maker *maker = arg;
-
     for (int i = maker->first; i < NUM_ULTS; i += maker->step)
         must(ABT_thread_create(maker->pool, work, &maker->workers[i], ABT_THREAD_ATTR_NULL, &maker->ults[i]));
     for (int i = maker->first; i < NUM_ULTS; i += maker->step)

@@ -30,7 +30,6 @@ static void make_some(unsigned first)
 static void make_many(void *arg)
 {
     unsigned first = (unsigned)(uintptr_t)arg;
-
     for (double end = ABT_get_wtime() + tap_seconds(2); ABT_get_wtime() < end;) {
         make_some(first);
         while (atomic_load(&pending) > 10 * AT_A_TIME)
@@ -41,7 +40,6 @@ static void make_many(void *arg)
 int main(void)
 {
     ABT_thread makers[NUM_ES];
-
     must(setenv("ABT_CHECK", "1", 1));
     stress_begin();
     team_begin(&team, NUM_ES, SHARED, ABT_SCHED_BASIC, ABT_POOL_FIFO);

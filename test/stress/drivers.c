@@ -37,7 +37,6 @@ static int start(void *arg, void **data)
 {
     struct lib *lib = arg;
     int i = 0;
-
     if (atomic_fetch_add(&calls, 1) % 16 == 15)
         return ABT_ERR_OTHER;
     while (i < MOST_DATA && atomic_exchange(&lib->used[i], 1))
@@ -60,7 +59,6 @@ static void look(struct data *data)
 static void end(void *arg)
 {
     struct data *data = arg;
-
     look(data);
     data->state = 0;
     atomic_fetch_add(&data->lib->ends, 1);
@@ -76,7 +74,6 @@ static ABT_bool poll_now(void *arg, ABT_bool about_to_sleep)
 static void wait_in(void *arg, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-
     look(arg);
     poll(&pollfd, 1, deadline == INT64_MAX ? -1 : 1);
     look(arg);
@@ -125,7 +122,6 @@ static ABT_xstream make_stream(int i, struct rng *rng)
     static const ABT_sched_predef predefs[] = {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
     ABT_pool pools[2] = {own_pools[i], shared_pool};
     ABT_xstream stream;
-
     must(ABT_xstream_create_basic(predefs[below(rng, 4)], 2, pools, ABT_SCHED_CONFIG_NULL, &stream));
     return stream;
 }
@@ -134,7 +130,6 @@ static ABT_xstream make_stream(int i, struct rng *rng)
 static void ask_for_something(ABTX_driver driver, int number)
 {
     ABT_bool found = ABT_FALSE;
-
     switch (number % 8) {
     case 0: (void)ABTX_driver_look(driver, &found); break;
     case 1: (void)ABTX_driver_lead(driver); break;
@@ -147,7 +142,6 @@ static void unit(void *arg)
 {
     struct lib *lib = arg;
     void *data;
-
     ABT_self_yield();
     pthread_rwlock_rdlock(&lib_locks[lib - libs]);
     if (lib->driver) {
@@ -163,7 +157,6 @@ static void unit(void *arg)
 static void *push(void *arg)
 {
     struct rng rng = rng_make((uint64_t)(uintptr_t)arg);
-
     while (!atomic_load(&stop)) {
         ABT_pool pool = one_in(&rng, 4) ? shared_pool : own_pools[below(&rng, STREAMS)];
         atomic_fetch_add(&pushed, 1);
@@ -179,7 +172,6 @@ static void *push(void *arg)
 static void change_one(struct lib *lib, ABT_xstream stream, struct rng *rng)
 {
     int code = one_in(rng, 2) ? ABTX_driver_attach(lib->driver, stream) : ABTX_driver_detach(lib->driver, stream);
-
     if (code != ABT_SUCCESS && code != ABT_ERR_INV_ARG)
         atomic_fetch_add(&wrong, 1);
 }
@@ -203,7 +195,6 @@ static void change_stream(int i, struct rng *rng)
 static void *set(void *arg)
 {
     struct rng rng = rng_make((uint64_t)(uintptr_t)arg);
-
     while (!atomic_load(&stop)) {
         int i = (int)below(&rng, STREAMS), d = (int)below(&rng, DRIVERS);
         unsigned what = below(&rng, 8);
@@ -244,7 +235,6 @@ int main(void)
 {
     pthread_t threads[PUSHERS + SETTERS];
     double seconds = tap_seconds(2);
-
     stress_begin();
     streams_begin(make_stream);
     for (int i = 0; i < DRIVERS; i++) {

@@ -31,7 +31,6 @@ static void short_one(void *arg)
 static void keep(void *arg)
 {
     struct rng rng = rng_make((uint64_t)(uintptr_t)arg);
-
     while (!atomic_load(&stop)) {
         ABT_thread shorts[SHORT];
         ABT_pool pool;
@@ -59,7 +58,6 @@ static bool is_whole(const char *text, size_t size)
 static void *print_all(void *arg)
 {
     int *wrong = arg;
-
     for (int round = 0; !atomic_load(&stop); round++) {
         char *text = NULL;
         size_t size = 0;
@@ -138,7 +136,6 @@ static void play(enum layout layout, double seconds)
 int main(void)
 {
     static const enum layout layouts[LAYOUTS] = {SHARED, OWN, PRIV};
-
     stress_begin();
     for (int i = 0; i < LAYOUTS; i++)
         play(layouts[i], tap_seconds(1.5) / LAYOUTS);

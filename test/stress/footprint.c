@@ -18,7 +18,6 @@ static ABT_thread *threads;
 static long page_faults(void)
 {
     struct rusage usage;
-
     must(getrusage(RUSAGE_SELF, &usage));
     return usage.ru_minflt + usage.ru_majflt;
 }
@@ -26,7 +25,6 @@ static long page_faults(void)
 static void start_and_end(const char *when)
 {
     long faults = page_faults();
-
     must(ABT_init(0, NULL));
     must(ABT_finalize());
     faults = page_faults() - faults;
@@ -39,7 +37,6 @@ static void start_and_end(const char *when)
 static void is_at_most(long kib, double limit, const char *what)
 {
     double bytes = (double)kib * 1024 / MANY;
-
     if (!ABTI_BUILD_FCONTEXT)
         limit += 4096; /* contexts of the C library's are large */
 
@@ -52,7 +49,6 @@ static void is_at_most(long kib, double limit, const char *what)
 static void create_and_block(void)
 {
     size_t left;
-
     must(ABT_init(0, NULL));
     ABT_pool pool = main_pool();
     long before = resident_kib();

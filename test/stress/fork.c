@@ -18,7 +18,6 @@ static int inside;
 static void add_elements(ptrdiff_t begin, ptrdiff_t end, void *arg)
 {
     struct rng rng = {stress_seed ^ (uint64_t)begin};
-
     jitter(&rng);
     atomic_fetch_add(&elements, end - begin);
 }
@@ -62,7 +61,6 @@ ABTX_TASK(long, signal_it, (ABT_eventual, eventual))
 static long wait_for_sibling(abtx_at abtx_here)
 {
     ABT_eventual eventual;
-
     must(ABT_eventual_create(0, &eventual));
     ABTX_FORK(signal_it, sibling, eventual);
     must(ABT_eventual_wait(eventual, NULL));
@@ -75,7 +73,6 @@ ABTX_TASK(long, tree, (int, depth), (uint64_t, seed))
 {
     struct rng rng = {seed};
     long num = 1;
-
     disturb(&rng);
     atomic_fetch_add(&tasks, 1);
     if (depth > 0) {
@@ -105,7 +102,6 @@ static void one_round(struct rng *rng)
     int size = sizes[below(rng, UNDER_TSAN ? 4 : 6)];
     enum layout layout = (enum layout)below(rng, NUM_LAYOUTS);
     ABT_thread forkers[FORKERS];
-
     team_begin(&team, size, layout, all_scheds[below(rng, 4)], all_kinds[below(rng, 3)]);
     must(ABT_mutex_create(&mutex));
     must(ABTX_fork_start(team.size, team.xstreams));

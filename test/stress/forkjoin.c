@@ -23,7 +23,6 @@ static atomic_bool stop;
 static void post(ABT_thread self)
 {
     ABT_thread empty = NULL;
-
     while (!atomic_compare_exchange_strong(&mailbox, &empty, self)) {
         empty = NULL;
         must(ABT_self_yield());
@@ -34,7 +33,6 @@ static bool serve_mailbox(void)
 {
     ABT_thread thread = atomic_load(&mailbox);
     ABT_thread_state state;
-
     if (!thread)
         return false;
     must(ABT_thread_get_state(thread, &state));
@@ -69,7 +67,6 @@ static void to_another_es(struct rng *rng)
     ABT_thread self;
     int to = (int)below(rng, (unsigned)num_es);
     ABT_pool pool;
-
     must(ABT_self_get_thread(&self));
     must(ABT_self_get_last_pool(&pool));
     if (pool == home_pools[to])
@@ -84,7 +81,6 @@ static void to_another_es(struct rng *rng)
 static void misbehave(struct node *node, struct rng *rng)
 {
     ABT_thread self;
-
     switch (below(rng, 24)) {
     case 0:
     case 1: must(ABT_self_yield()); break;
@@ -110,7 +106,6 @@ static void fork_two(struct node *node, struct rng *rng)
     int rank = own_rank();
     ABT_pool pool = work_pools[rank], own;
     int first = (int)below(rng, 2);
-
     /* A child that may end elsewhere pushes its joiner: the joiner's pool must not be private then. */
     must(ABT_self_get_last_pool(&own));
     if (!node->private && own != home_pools[rank])
@@ -163,7 +158,6 @@ static void fib(void *arg)
 static long fib_of(int n)
 {
     long a = 0, b = 1;
-
     while (n-- > 0) {
         long c = a + b;
         a = b;
@@ -185,7 +179,6 @@ static void queens(void *arg)
     struct board *board = arg, next[16];
     ABT_thread threads[16];
     int num = 0;
-
     if (board->row == board->n) {
         board->solutions = 1;
         return;
@@ -235,7 +228,6 @@ static void make_team(int size, ABT_pool_kind kind, ABT_pool_access access, ABT_
 static void check_empty(ABT_pool pool)
 {
     size_t total = 99;
-
     for (; total != 0; nap_us(10))
         must(ABT_pool_get_total_size(pool, &total));
 }

@@ -47,7 +47,6 @@ static void do_job(struct job *job, struct rng *rng)
 {
     ABT_mutex mutex = job->mutex;
     ABT_rwlock rwlock = job->rwlock;
-
     switch (job->kind) {
     case EVENTUAL:
     case EVENTUAL_MADE: must(ABT_eventual_set(job->eventual, NULL, 0)); break;
@@ -82,7 +81,6 @@ static void do_job(struct job *job, struct rng *rng)
 static void serve(void *arg)
 {
     struct rng rng = rng_fresh();
-
     while (!atomic_load(&closed)) {
         struct job *job = desk_take();
         if (job)
@@ -190,7 +188,6 @@ static void __attribute__((noinline)) wait_once(enum kind kind, struct rng *rng)
 static void wait_for_all(void *arg)
 {
     struct rng rng = rng_fresh();
-
     while (now() < end)
         wait_once((enum kind)below(&rng, NUM_KINDS), &rng);
 }
@@ -210,7 +207,6 @@ static void run(struct rng *rng, enum layout layout, double seconds)
     ABT_thread waiters[WAITERS], servants[SERVANTS];
     pthread_t native_waiters[NATIVES], native_servants[NATIVES];
     struct team team;
-
     for (int i = 0; i < NUM_KINDS; i++)
         atomic_store(&waits[i], 0);
     atomic_store(&closed, false);

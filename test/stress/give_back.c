@@ -18,7 +18,6 @@ static atomic_int suspended;
 static void touch(void *arg)
 {
     char room[TOUCHED];
-
     memset(room, 1, sizeof(room));
     __asm__ volatile("" : : "r"(room) : "memory");
 }
@@ -57,7 +56,6 @@ static void *nothing(void *arg)
 static void warm_up(ABT_pool pool, ABT_thread_attr attr)
 {
     pthread_t thread;
-
     must(ABT_thread_create(pool, touch, NULL, attr, &threads[0]));
     must(ABT_thread_free(&threads[0]));
     must(pthread_create(&thread, NULL, nothing, NULL));
@@ -71,7 +69,6 @@ static const char *const ways[] = {"its thread sleeps in the system", "its ULT y
 static void spend(enum way way, double seconds)
 {
     double end = now() + seconds;
-
     if (way == SLEEPS)
         nap_us((long)(seconds * 1e6));
     else if (way == WAITS)
@@ -85,7 +82,6 @@ static void play(enum way way, int streams, bool custom)
     ABT_xstream es[4];
     ABT_pool pool;
     ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
-
     must(ABT_init(0, NULL));
     for (int i = 1; i < streams; i++)
         must(ABT_xstream_create(ABT_SCHED_NULL, &es[i]));

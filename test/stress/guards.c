@@ -43,7 +43,6 @@ static bool kernel_guards(void)
 static void mass(const char *check)
 {
     ABT_thread *threads = malloc(MASS * sizeof(*threads));
-
     setenv("ABT_STACK_OVERFLOW_CHECK", check, 1);
     must(ABT_init(0, NULL));
     ABT_pool pool = main_pool();

@@ -14,7 +14,6 @@ static atomic_bool stop;
 static void on_move(ABT_thread thread, void *counter)
 {
     ABT_bool is_null;
-
     must(ABT_thread_equal(thread, ABT_THREAD_NULL, &is_null));
     if (is_null)
         bail_out("the callback gets no unit");
@@ -25,7 +24,6 @@ static ABT_thread make(ABT_pool pool, void (*body)(void *), void *arg, atomic_lo
 {
     ABT_thread_attr attr;
     ABT_thread thread;
-
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_callback(attr, on_move, counter));
     must(ABT_thread_create(pool, body, arg, attr, &thread));
@@ -41,7 +39,6 @@ static void walk(void *arg)
     ABT_thread self;
     ABT_pool pool;
     int rank;
-
     must(ABT_self_get_thread(&self));
     for (int i = 0; i < STEPS; i++) {
         int to = (int)below(&rng, NUM_ES);
@@ -73,7 +70,6 @@ static void be_pushed(void *arg)
     struct rng rng = rng_fresh();
     ABT_pool pool;
     ABT_thread child;
-
     for (int i = 0; i < STEPS; i++) {
         must(ABT_self_yield());
         if (one_in(&rng, 4)) {
@@ -95,7 +91,6 @@ static void *push_around(void *arg)
 {
     struct pushing *pushing = arg;
     struct rng rng = rng_fresh();
-
     while (!atomic_load(&stop)) {
         ABT_thread thread = pushing->threads[below(&rng, WALKERS)];
         int code = one_in(&rng, 3) ? ABT_thread_migrate(thread)
@@ -115,7 +110,6 @@ static void play(struct rng *rng)
     struct pushing pushing = {.threads = pushed};
     atomic_long pushed_called = 0;
     pthread_t native;
-
     atomic_store(&called, 0);
     atomic_store(&asked, 0);
     atomic_store(&done, 0);

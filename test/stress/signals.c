@@ -35,7 +35,6 @@ static bool is_external(int id)
 static struct timespec in_ms(long ms)
 {
     struct timespec ts;
-
     clock_gettime(CLOCK_REALTIME, &ts);
     ts.tv_nsec += ms * 1000000;
     ts.tv_sec += ts.tv_nsec / 1000000000;
@@ -46,7 +45,6 @@ static struct timespec in_ms(long ms)
 static bool is_over(const struct timespec *deadline)
 {
     struct timespec ts;
-
     clock_gettime(CLOCK_REALTIME, &ts);
     return ts.tv_sec > deadline->tv_sec || (ts.tv_sec == deadline->tv_sec && ts.tv_nsec >= deadline->tv_nsec);
 }
@@ -77,7 +75,6 @@ static void on_signal(int sig)
 static void handle_signals(int flags)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
-
     sigaction(SIGALRM, &action, NULL);
 }
 
@@ -295,7 +292,6 @@ static ABT_eventual eventual;
 static void eventual_wait(struct rng *rng, long round)
 {
     void *value = NULL;
-
     if (one_in(rng, 3)) {
         struct timespec deadline = in_ms(1);
         while (ABT_eventual_timedwait(eventual, &value, &deadline) != ABT_SUCCESS) {
@@ -362,7 +358,6 @@ static ABT_xstream_barrier native_meeting;
 static void native_work(int id, struct rng *rng)
 {
     const int members = EXTERNALS + STREAMS;
-
     for (long round = 1; id < members; round++) {
         jitter(rng);
         if (one_in(rng, 8))
@@ -390,7 +385,6 @@ struct child {
 static void be_child(void *arg)
 {
     struct child *child = arg;
-
     if (child->naps)
         nap_us(child->naps);
     if (child->other != ABT_THREAD_NULL)
@@ -501,7 +495,6 @@ static void work(void *arg)
 {
     struct worker *worker = arg;
     struct rng rng = rng_make((uint64_t)(worker->number * WORKERS + worker->id));
-
     cases[worker->number].work(worker->id, &rng);
 }
 
@@ -516,7 +509,6 @@ static void run_case(int number, double seconds)
     struct worker workers[WORKERS];
     int left = num_targets;
     long before = atomic_load(&signals);
-
     atomic_store(&rounds, 0);
     atomic_store(&wrong, 0);
     if (cases[number].begin)
@@ -552,7 +544,6 @@ int main(void)
     double seconds = tap_seconds(4);
     struct itimerval every_ms = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
     pthread_t hailer;
-
     setenv("ABT_THREAD_STACKSIZE", "131072", 1); /* the handlers run on them */
     stress_begin();
     alarm(0);

@@ -22,7 +22,6 @@ static void live(void *arg)
 {
     struct probe *probe = arg;
     char frame;
-
     atomic_store(&probe->here, &frame);
     atomic_fetch_add(&probe->lives, 1);
     for (int i = 0; i < (int)(probe - probes); i++)
@@ -36,7 +35,6 @@ static void ask_about(struct probe *probe)
     size_t size;
     unsigned long before = atomic_load(&probe->lives);
     char *here = atomic_load(&probe->here);
-
     must(ABT_thread_get_stack(probe->thread, &addr, &size));
     atomic_fetch_add(&asked, 1);
     if (before % 2 == 0 || atomic_load(&probe->lives) != before)
@@ -78,7 +76,6 @@ static void play(void *arg)
 static void make(void *arg)
 {
     ABT_thread_attr own;
-
     must(ABT_thread_attr_create(&own));
     must(ABT_thread_attr_set_stacksize(own, OWN_SIZE));
     for (int i = 0; i < UNITS; i++) {
@@ -92,7 +89,6 @@ static void make(void *arg)
 static ABT_xstream make_es(int num, ABT_pool *pools)
 {
     ABT_xstream es;
-
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, num, pools, ABT_SCHED_CONFIG_NULL, &es));
     return es;
 }
@@ -102,7 +98,6 @@ int main(void)
     static atomic_bool enough;
     ABT_thread player, maker, asker;
     pthread_t thread;
-
     stress_begin();
     must(ABT_init(0, NULL));
     ABT_pool pools[2], other;

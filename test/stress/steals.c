@@ -19,7 +19,6 @@ static atomic_long num_units, num_stolen;
 static void run_item(void *arg)
 {
     struct item *item = arg;
-
     for (volatile unsigned i = item->spins; i > 0; i--)
         ;
     atomic_fetch_add(&item->runs, 1);
@@ -34,7 +33,6 @@ static void run_batch(const struct team *team, struct rng *rng)
     int num = 1 + (int)below(rng, BATCH), rank = own_rank();
     bool tasklets = one_in(rng, 4), last_first = !one_in(rng, 4), delays = one_in(rng, 4);
     unsigned spins = one_in(rng, 2) ? 0 : below(rng, 2000);
-
     for (int i = 0; i < num; i++) {
         items[i] = (struct item){.creator = rank, .spins = spins};
         if (tasklets)
@@ -65,7 +63,6 @@ static void creates(void *arg)
 {
     struct creator *self = arg;
     struct rng rng = rng_fresh();
-
     while (now() < self->end) {
         run_batch(self->team, &rng);
         if (one_in(&rng, 50))
@@ -77,7 +74,6 @@ static void play(int streams, int num_creators, double seconds)
 {
     struct team team;
     struct creator creators[MAX_TEAM];
-
     atomic_store(&num_units, 0);
     atomic_store(&num_stolen, 0);
     team_begin(&team, streams, STEAL, ABT_SCHED_RANDWS, ABT_POOL_RANDWS);
@@ -96,7 +92,6 @@ int main(void)
 {
     static const int sizes[][2] = {{2, 1}, {2, 2}, {3, 1}, {4, 2}, {8, 3}, {SCALED(16, 16, 8), 8}};
     enum { RUNS = sizeof(sizes) / sizeof(sizes[0]) };
-
     stress_begin();
     for (int i = 0; i < RUNS; i++)
         play(sizes[i][0], sizes[i][1], tap_seconds(3) / RUNS);

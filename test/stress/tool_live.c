@@ -49,7 +49,6 @@ static void many(ABT_pool pool)
     void (*funcs[CHILDREN])(void *);
     void *args[CHILDREN];
     ABT_thread threads[CHILDREN];
-
     for (int i = 0; i < CHILDREN; i++) {
         where[i] = args[i] = pool;
         funcs[i] = acts[i % ACTS];
@@ -62,7 +61,6 @@ static void one_turn(ABT_pool pool, struct rng *rng)
 {
     void (*act)(void *) = acts[below(rng, ACTS)];
     ABT_task task;
-
     ABT_thread thread = ult_in(pool, act, pool);
     if (one_in(rng, 3))
         must(ABT_self_yield());
@@ -82,7 +80,6 @@ static void one_turn(ABT_pool pool, struct rng *rng)
 static void work(void *pool)
 {
     struct rng rng = rng_fresh();
-
     while (!atomic_load(&stop)) {
         one_turn(pool, &rng);
         atomic_fetch_add(&turns, 1);
@@ -115,7 +112,6 @@ static int run_round(struct rng *rng)
 {
     ABT_thread workers[STREAMS];
     int left;
-
     must(ABT_init(0, NULL));
     must(ABT_mutex_create(&mutex));
     atomic_store(&stop, false);
