@@ -18,7 +18,7 @@ struct abti_parking {
     bool coming;       /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
     uint64_t until_ns; /* its thread may sleep so long: as the lookout of the pool no longer than to its next poll, see
                           pool/lookout.h */
-} ABTI_ALIGNED(ABTI_CACHE_LINE); /* who wakes it fetches one line */
+} ABTI_ALIGNED(ABTI_CACHE_LINE); /* a waker fetches one line */
 
 /* The longest sleeper comes first, so that a unit which is offered again and again gets around to everybody. */
 struct abti_parking_list {

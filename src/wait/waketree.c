@@ -6,17 +6,18 @@
 
 /*
  * The lower half of `state` has a bit for each slot with a word to be woken. The upper half, signed, is the number of
- * threads that are going to look at these bits: who was woken and has not arrived, and who is in abti_waketree_wake. A
- * thread that arrives before its wake was counted makes it too small for a moment, never too large.
+ * threads that are going to read these bits: those that were woken and have not arrived, and those in
+ * abti_waketree_wake. A thread that arrives before its wake was counted makes it too small for a moment, never too
+ * large.
  *
  *   slot    empty -> filled    by a waker, which then sets the bit
  *           filled -> empty    by the thread that has cleared the bit, which then wakes
- *   state   + ONE              by who is going to wake a thread, in its place
- *           - ONE              by who has arrived, or, with the bit, by who has filled a slot
+ *   state   + ONE              by a thread that is going to wake another, in its place
+ *           - ONE              by a thread that has arrived, or, with the bit, that has filled a slot
  *
  * No wake is lost: a thread that takes ONE away reads the bits by the same operation. It wakes what they say, unless it
  * has set one itself and others are still to look, the last of whom finds all bits that were set before. Nobody waits
- * for another thread here. What is in a slot may be gone: it is only an address, as in abti_futex_wake.
+ * for another thread here. The word of a slot may be gone: the slot has its address only, as in abti_futex_wake.
  *
  * relaxed, elsewhere: operations on one word have one order.
  */
@@ -26,7 +27,7 @@ enum { WAKETREE_ENOUGH = 3, WAKETREE_SLOTS = 7 };
 static struct {
     _Atomic(uint64_t) state;
     _Atomic(_Atomic(uint32_t) *) slots[WAKETREE_SLOTS];
-} tree ABTI_ALIGNED(ABTI_CACHE_LINE); /* who changes the state has all */
+} tree ABTI_ALIGNED(ABTI_CACHE_LINE); /* a thread that changes the state has the slots, too */
 
 static int32_t num_coming(uint64_t state)
 {
@@ -39,8 +40,8 @@ void abti_waketree_help(void)
     while ((uint32_t)(state = abti_load_relaxed(&tree.state)) != 0) { /* relaxed: a hint */
         uint64_t bit = state & -state;
         /*
-         * acquire, release: pair with those in abti_waketree_wake. Who sees a bit set finds the slot filled, and who
-         * sees a slot empty finds the bit cleared.
+         * acquire, release: pair with those in abti_waketree_wake. A thread that sees a bit set finds the slot filled,
+         * and one that sees a slot empty finds the bit cleared.
          */
         if (abti_cas_acquire(&tree.state, &state, state - bit + WAKETREE_ONE))
             abti_word_wake(abti_exchange_release(&tree.slots[__builtin_ctzll(bit)], NULL));

@@ -17,7 +17,7 @@ void abti_waketree_arrive(void);
 /* Makes the wakes that are left to others. */
 void abti_waketree_help(void);
 
-/* In the child of a fork: those who were to come are not there. */
+/* In the child of a fork: the threads that were to come are not there. */
 void abti_waketree_forget(void);
 
 #endif
