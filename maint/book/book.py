@@ -83,9 +83,10 @@ def describe(entry, notes, table, processors, counts, io_codes):
     entry.cost = [(work, dict(zip(processors, counts[work]))) for work in entry.cost.split("; ") if work]
     entry.costs = [entry.dominant] if entry.dominant else []
     entry.errors = []
-    entry.returns = ""
-    if entry.header == "abtio.h" and entry.result in ("int", "ssize_t"):
-        entry.returns, entry.errors = contract.returns_of_io(entry), contract.io_errors(entry, io_codes)
+    entry.returns = entry.others = ""
+    if entry.header == "abtio.h" and entry.result not in ("", "void"):
+        entry.errors, entry.others = contract.io_errors(entry, io_codes), contract.others_of_io(entry)
+        entry.returns = contract.returns_of_io(entry)
     if not entry.gives_code:
         return
     said = dict(reversed(entry.contract.errors))

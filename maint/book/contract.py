@@ -224,22 +224,31 @@ def own_call(name, text):
     return own[0][1] + own[0][2] + (own[0][3] or "") + first[calls[-1].end():] + text[len(first):]
 
 
+def io_sentences(entry, begin):
+    """What the sentences of the description say that begin with a word and a colon."""
+    return [one[len(begin) + 2:].rstrip(".") for text in entry.comment for one in sentences(text) if one.startswith(begin + ": ")]
+
+
 def returns_of_io(entry):
-    """What a function of abtio.h returns: what its call of the system does, or what its description says."""
-    said = " ".join(entry.text)
-    first, call = "0", IO_CALL.match(said)
-    if call:
-        first = f"What {call[1]}{call[2]} returns"
-    elif not entry.name.endswith("_nb") and re.search(r"\breturns\b|\b0: |, 0 or 1|how many|Until all|its descriptor", said):
-        first = "What the description says"
-    return first + ", or a negative error number; errno is not used."
+    """What a function of abtio.h returns: what its description says, or what its call of the system does."""
+    told, call = io_sentences(entry, "Returns"), IO_CALL.match(" ".join(entry.text))
+    first = "0" if entry.name.endswith("_nb") else told[0] if told else f"What {call[1]}{call[2]} returns" if call else "0"
+    error = f"{';' if ';' in first else ','} or a negative error number; errno is not used"
+    return capital(first + (error if entry.errors else ""))
+
+
+def others_of_io(entry):
+    """Whose errors a function of abtio.h has besides."""
+    told = [part for said in io_sentences(entry, "Errors") for part in header.split_commas(said) if part.startswith("those of ")]
+    call = IO_CALL.match(" ".join(entry.text))
+    return "" if entry.name.endswith("_nb") else told[0][9:] if told else call[1] + call[2] if call else ""
 
 
 def io_errors(entry, usual):
     """[(code, meaning)]: those that the description names, then those of all operations."""
     found = []
-    for sentence in (sentence for text in entry.text for sentence in sentences(text) if sentence.startswith("Errors: ")):
-        for part in header.split_commas(sentence[8:].rstrip(".")):
+    for said in io_sentences(entry, "Errors"):
+        for part in header.split_commas(said):
             match = re.match(r"-(E[A-Z]+)(?: \((.*)\)|: (.*))?$", part)
             found += [(match[1], capital(match[2] or match[3]) if match[2] or match[3] else "")] if match else []
     if any("deadline" in parameter for parameter in entry.parameters):
@@ -254,6 +263,7 @@ def read_io(entry, known):
     contract = Contract()
     contract.name, contract.text, contract.callers = entry.name, list(entry.comment), [IO_CALLERS]
     contract.text[:1] = [own_call(entry.name, text) for text in contract.text[:1]]
+    contract.text = [" ".join(one for one in sentences(text) if not one.startswith("Returns: ")) for text in contract.text]
     waits = any("deadline" in parameter for parameter in entry.parameters) and not entry.name.endswith("_nb")
     if entry.name.endswith("_nb"):
         contract.base = entry.name[:-3]

@@ -80,7 +80,7 @@ def function(entry, lines):
         lines += [".Sh RETURN VALUES", fill(entry.returns)]
     examples(entry, lines)
     if entry.errors:
-        lines += [".Sh ERRORS", ".Bl -tag -width Er"]
+        lines += [".Sh ERRORS"] + [fill(f"Those of {entry.others}, and:")] * bool(entry.others) + [".Bl -tag -width Er"]
         for code, words in entry.errors:
             lines += [f".It Bq Er {code}", fill(words)]
         lines.append(".El")

@@ -78,7 +78,8 @@ def function(entry, places):
     if entry.returns:
         out.append(f"<p><strong>Returns.</strong> {entry.returns}</p>")
     if entry.errors:
-        out.append("<p><strong>Errors</strong></p><table>")
+        others = f": those of {linked(entry.others, places)}, and" * bool(entry.others)
+        out.append(f"<p><strong>Errors</strong>{others}</p><table>")
         out += [f"<tr><td>{linked(code, places)}</td><td>{linked(text, places)}</td></tr>" for code, text in entry.errors]
         out.append("</table>")
     return out

@@ -123,7 +123,7 @@ typedef int64_t abtio_deadline;
 /* No deadline. */
 #define ABTIO_FOREVER INT64_MAX
 
-/* The deadline a number of nanoseconds from now. Any thread. */
+/* The deadline a number of nanoseconds from now. Any thread. Returns: the deadline. */
 abtio_deadline abtio_after(int64_t nanoseconds) ABTIO_PUBLIC;
 
 /* ---- Operations ------------------------------------------------------------------------------------------------ */
@@ -133,26 +133,29 @@ abtio_deadline abtio_after(int64_t nanoseconds) ABTIO_PUBLIC;
 typedef struct abtio_op abtio_op;
 
 /*
- * Waits until the operation is done, and returns its result. Any number of units may wait for an operation, at any
- * time before it is freed.
+ * Waits until the operation is done. Any number of units may wait for an operation, at any time before it is freed.
+ * Returns: the result of the operation. Errors: those of the operation, -ETIMEDOUT, -ECANCELED, -ENOMEM, -EAGAIN, -EIO.
  */
 ssize_t abtio_op_wait(abtio_op *op) ABTIO_PUBLIC;
 
-/* Whether the operation is done, 0 or 1; then *result, unless NULL is given, gets its result. Does not wait. */
+/* Whether the operation is done; then *result, unless NULL is given, gets its result. Does not wait. Returns: 1 if it
+ * is done, else 0. */
 int abtio_op_test(abtio_op *op, ssize_t *result) ABTIO_PUBLIC;
 
 /*
- * Waits until one of the operations is done, and returns its index; of those that are done from the start, the lowest.
- * Null pointers in the list are skipped. Errors: -EINVAL (num < 1, or all are null), -ETIMEDOUT, -ENOMEM (a long list).
+ * Waits until one of the operations is done. Null pointers in the list are skipped. Returns: the index of one that is
+ * done, the lowest if several are from the start. Errors: -EINVAL (num < 1, or all are null), -ETIMEDOUT, -ENOMEM (a
+ * long list).
  */
 int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /*
  * Ends an operation, which another unit may be waiting for. On return it is done, and its buffers are the caller's
- * again. 0: it was cancelled, and its result is -ECANCELED; -EALREADY: it was done by itself, and abtio_op_wait tells
- * the result. Waits: system calls that nothing can interrupt, such as reads of a disk, run to their end; so does
- * the function of abtio_blocking. It waits for no stream that is busy with something else, except for one that
- * nobody attends (doc/io.md, "A busy stream and its ring"). A connect that is cancelled leaves a socket of no use.
+ * again. Waits: system calls that nothing can interrupt, such as reads of a disk, run to their end; so does the
+ * function of abtio_blocking. It waits for no stream that is busy with something else, except for one that nobody
+ * attends (doc/io.md, "A busy stream and its ring"). A connect that is cancelled leaves a socket of no use. Returns: 0
+ * if it was cancelled; its result is -ECANCELED then. Errors: -EALREADY (it was done by itself, and abtio_op_wait tells
+ * the result).
  */
 int abtio_cancel(abtio_op *op) ABTIO_PUBLIC;
 
@@ -190,7 +193,7 @@ ssize_t abtio_pwritev(int fd, const struct iovec *iov, int count, off_t offset, 
 /*
  * The same as the calls without _all, until all bytes are moved. They return fewer only at the end of the file or of
  * the connection. Where an error, the deadline or a cancel comes after some bytes, that is returned, and abtio_moved
- * tells how many were moved.
+ * tells how many were moved. Returns: the number of bytes that were moved. Errors: those of the call without _all.
  */
 ssize_t abtio_read_all(int fd, void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
 ssize_t abtio_write_all(int fd, const void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
@@ -200,7 +203,7 @@ ssize_t abtio_pwrite_all(int fd, const void *buf, size_t size, off_t offset, abt
 /*
  * How many bytes the operation of the _all kind has moved whose result the caller has got last, by the call itself, by
  * abtio_op_wait or by abtio_op_test, whatever that result was; but not what was under way when the result was -EIO. As
- * errno it belongs to the native thread: ask before the unit waits or yields.
+ * errno it belongs to the native thread: ask before the unit waits or yields. Returns: the number of bytes.
  */
 size_t abtio_moved(void) ABTIO_PUBLIC;
 
@@ -243,8 +246,9 @@ ssize_t abtio_send(int fd, const void *buf, size_t size, int flags, abtio_deadli
 ssize_t abtio_recv(int fd, void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /*
- * Until all bytes are moved, as for read_all. recv_all returns fewer only when the peer sends no more. Errors: -EINVAL
- * (recv_all with MSG_PEEK, which would get the same bytes again and again).
+ * Until all bytes are moved, as for read_all. recv_all returns fewer only when the peer sends no more. Returns: the
+ * number of bytes that were moved. Errors: those of the call without _all, -EINVAL (recv_all with MSG_PEEK, which would
+ * get the same bytes again and again).
  */
 ssize_t abtio_send_all(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
 ssize_t abtio_recv_all(int fd, void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
@@ -256,7 +260,7 @@ ssize_t abtio_recvmsg(int fd, struct msghdr *message, int flags, abtio_deadline 
 /* shutdown(2). */
 int abtio_shutdown(int fd, int how, abtio_deadline deadline) ABTIO_PUBLIC;
 
-/* poll(2) of one descriptor for POLLIN and the like. Returns the events that there are, never 0. */
+/* poll(2) of one descriptor for POLLIN and the like. Returns: the events that there are, never 0. */
 int abtio_poll(int fd, short events, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /* ---- Many connections ------------------------------------------------------------------------------------------ */
@@ -278,12 +282,13 @@ typedef struct abtio_acceptor abtio_acceptor;
 int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor) ABTIO_PUBLIC;
 
 /*
- * A connection: its descriptor, which is the caller's to close; getpeername(2) tells the peer. Waiters are served in
+ * Takes a connection, whose descriptor is the caller's to close; getpeername(2) tells the peer. Waiters are served in
  * the order of the calls. An error of the system call, -EMFILE for instance, is given to one waiter, and the others
  * go on waiting. Where there is no memory to keep a connection that nobody waits for, it is closed. A handle's deadline
  * is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. By a deadline that has passed a connection
  * that is there is got, at once in the ring of the caller's stream, and otherwise by a later call. One whose handle is
- * freed before a call on that has said so is for the next caller.
+ * freed before a call on that has said so is for the next caller. Returns: the descriptor of the connection. Errors:
+ * those of accept4(2).
  */
 int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline) ABTIO_PUBLIC;
 
@@ -346,12 +351,13 @@ typedef struct abtio_receiver abtio_receiver;
 int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_receiver **receiver) ABTIO_PUBLIC;
 
 /*
- * The next that has come: how many bytes, which are in *buf, a buffer that is the caller's until he gives it back. 0 at
- * the end of the stream, and -errno: then there is no buffer. Of a datagram the caller gets what fits a buffer. Results
+ * Receives the next that has come, into *buf, a buffer that is the caller's until he gives it back. At the end of the
+ * stream, and with an error, there is no buffer. Of a datagram the caller gets what fits a buffer. Results
  * come in the order in which the socket has had them, and are for those who wait in the order of the calls. An error is
  * reported once, and so is the end; the next call reports what the socket says then. ENOBUFS is not reported. A
  * handle's deadline is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. Where a cancel comes too
  * late the buffer is the caller's. Deadlines that have passed, and handles that are freed, are as with acceptors.
+ * Returns: how many bytes have come; 0 at the end of the stream. Errors: those of recv(2).
  */
 ssize_t abtio_receiver_recv(abtio_receiver *receiver, void **buf, abtio_deadline deadline) ABTIO_PUBLIC;
 
@@ -365,19 +371,19 @@ int abtio_receiver_free(abtio_receiver **receiver) ABTIO_PUBLIC;
 
 /* ---- The rest -------------------------------------------------------------------------------------------------- */
 
-/* Waits for that number of nanoseconds: 0. A negative number is 0. */
+/* Waits for that number of nanoseconds. A negative number is 0. */
 int abtio_sleep(int64_t nanoseconds, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /*
- * getaddrinfo(3), on a native thread. 0: *result is the list, to be freed by freeaddrinfo. Greater than 0: the EAI_
- * code with its sign turned, for gai_strerror(-code). Less: -errno. A look-up that is cancelled or late goes on by
- * itself, without what the caller has given. A handle's deadline is kept while somebody is in abtio_op_wait.
+ * getaddrinfo(3), on a native thread. A look-up that is cancelled or late goes on by itself, without what the caller
+ * has given. A handle's deadline is kept while somebody is in abtio_op_wait. Returns: 0 if *result is the list, to be
+ * freed by freeaddrinfo; above 0 the EAI_ code with its sign turned, for gai_strerror(-code).
  */
 int abtio_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result,
                       abtio_deadline deadline) ABTIO_PUBLIC;
 
 /*
- * Runs fn(arg) on a native thread, for foreign code that blocks, and returns what it returns. It sees another thread's
+ * Runs fn(arg) on a native thread, for foreign code that blocks. Returns: what fn returns. It sees another thread's
  * thread-local variables, and may not call ABT functions that need an execution stream. It has the caller's signal
  * mask, as a thread has that the caller makes. Once it has begun, neither a deadline nor a cancel ends or interrupts
  * it.
