@@ -7,21 +7,18 @@
 #include "run/end.h"
 #include "run/migrate.h"
 
-/*
- * Pushes a ULT when it has left its stack. `arg` is its address, and in the low bits, which are 0 there, the number of
- * the one bit of the context: nothing of it is stored on a stack that others may use by then.
- */
-static ABTI_HOT void after_queue(void *arg)
+/* Pushes a ULT when it has left its stack, on which nothing is kept: others may use it from the push on. */
+static ABTI_HOT void after_queue(void *unit)
 {
-    unsigned bit = (uintptr_t)arg % ABTI_CACHE_LINE;
-    abti_unit *self = (abti_unit *)((char *)arg - bit);
-    abti_pool_push(self->pool, self, (ABT_pool_context)1 << bit);
+    abti_unit *self = unit;
+    abti_pool_push(self->pool, self, self->queues_as);
 }
 
-ABTI_INLINE void *queue_arg(abti_unit *self, ABT_pool_context context)
+/* Says how a ULT that leaves will be pushed. Returns the argument of after_queue. */
+ABTI_INLINE void *queue_as(abti_unit *self, ABT_pool_context context)
 {
-    abti_assert((uintptr_t)self % ABTI_CACHE_LINE == 0 && context && !(context & (context - 1)));
-    return (char *)self + __builtin_ctzll(context);
+    self->queues_as = context;
+    return self;
 }
 
 /*
@@ -47,7 +44,7 @@ static ABTI_COLD int yield_to_parent_slow(abti_es *es, abti_unit *self, ABT_pool
     if (abti_unit_is_to_migrate(self))
         abti_migrate_serve(self);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    return abti_leave_to(es, self, NULL, after_queue, queue_arg(self, context));
+    return abti_leave_to(es, self, NULL, after_queue, queue_as(self, context));
 }
 
 /*
@@ -71,7 +68,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
     if (next == self)
         return ABT_SUCCESS;
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    return abti_leave_to(es, self, next, after_queue, queue_arg(self, context));
+    return abti_leave_to(es, self, next, after_queue, queue_as(self, context));
 }
 
 /*
@@ -143,9 +140,20 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     es->cur = parent;
     if (!abti_pool_is_host(es, self->pool))
-        return abti_ctx_switch_after(&self->ctx, parent->ctx, after_queue, queue_arg(self, context));
+        return abti_ctx_switch_after(&self->ctx, parent->ctx, after_queue, queue_as(self, context));
     abti_queue_push(&self->pool->queue, self);
     return abti_ctx_switch(&self->ctx, parent->ctx);
+}
+
+/* Yields to the next unit of the scheduler, which has been counted. */
+ABTI_INLINE int yield_counted(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    if (es->dsched->front == self->pool)
+        return yield_shared(es, self);
+    /* No other unit is in the pool in front: pick would return the ULT itself. */
+    if (es->fast == self->pool && abti_queue_is_empty(&es->fast->queue) && abti_queue_is_empty(&es->fast->inbox))
+        return ABT_SUCCESS;
+    return yield_by_pick(es, self, context);
 }
 
 /*
@@ -160,25 +168,18 @@ static ABTI_COLD int yield_at_check(abti_es *es, abti_unit *self, ABT_pool_conte
     bool is_awaited = !abti_pool_is_user(pool) && (es->hooks || !abti_pool_is_private(pool));
     if ((is_awaited && abti_pool_is_empty(pool)) || !abti_renew_budget(es, es->dsched))
         return yield_to_parent(es, self, context);
-    es->budget++; /* this yield takes one */
-    return abti_yield_slow(es, context);
+    return yield_counted(es, self, context);
 }
 
 ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_assert(es == abti_es_self);
-    abti_sched *sched = es->dsched;
-    if (!sched || abti_has_requests(self))
+    if (!es->dsched || abti_has_requests(self))
         return yield_to_parent(es, self, context);
     if (ABTI_UNLIKELY(!abti_budget_take(es)))
         return yield_at_check(es, self, context);
-    if (sched->front == self->pool)
-        return yield_shared(es, self);
-    /* No other unit is in the pool in front: pick would return the ULT itself. */
-    if (es->fast == self->pool && abti_queue_is_empty(&es->fast->queue) && abti_queue_is_empty(&es->fast->inbox))
-        return ABT_SUCCESS;
-    return yield_by_pick(es, self, context);
+    return yield_counted(es, self, context);
 }
 
 static ABTI_NOINLINE ABTI_COLD int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *next,
@@ -186,7 +187,7 @@ static ABTI_NOINLINE ABTI_COLD int yield_to_slow(abti_es *es, abti_unit *self, a
 {
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as in yield_to_queued */
-    return abti_leave_to(es, self, next, after_queue, queue_arg(self, context));
+    return abti_leave_to(es, self, next, after_queue, queue_as(self, context));
 }
 
 /* The caller goes to its pool when it has left its stack. relaxed: queries may see the state late. */
@@ -197,7 +198,7 @@ static ABTI_NOINLINE int yield_to_queued(abti_es *es, abti_unit *self, abti_unit
         return yield_to_slow(es, self, next, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
-    return abti_ctx_switch_after(&self->ctx, next->ctx, after_queue, queue_arg(self, context));
+    return abti_ctx_switch_after(&self->ctx, next->ctx, after_queue, queue_as(self, context));
 }
 
 /* A unit of a private pool may be in there before it has left its stack, as yield_to_parent says. relaxed: as above */

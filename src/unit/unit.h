@@ -69,6 +69,7 @@ struct ABT_thread_opaque {
         const void *waits_for; /* while it is blocked: what for, see abti_unit_wait_for */
         ABT_thread *handle;    /* while it is blocked in ABT_thread_free: what is to be nulled, see
                                   abti_unit_wait_for_join */
+        ABT_pool_context queues_as; /* while it leaves its stack to be pushed: the context of that push */
     };
     void (*func)(void *); /* NULL: the descriptor is free, or the unit is one of a kind, such as a main unit */
     void *arg;
