@@ -183,16 +183,21 @@ static uint64_t next_poll_ns(uint64_t *step_ns, uint64_t now_ns)
     return (now_ns + 2 * step - 1) & ~(step - 1);
 }
 
+/* Whether no unlock has taken the waiter out, with `lock` held. One that is behind is linked with others that wake. */
+static bool is_queued(const struct abti_waiter *w)
+{
+    return w->next && !((const struct abti_mutex_waiter *)w)->behind;
+}
+
 /*
- * Takes a waiter out of its queue if nobody holds the mutex, with `lock` held. False also if an unlock has taken it
- * out; one that is behind is linked with others that wake. relaxed: the waiter acquires the mutex later. acquire and
- * release: of no use, as `lock` is held
+ * Takes a waiter out of its queue if it is there and nobody holds the mutex, with `lock` held. relaxed: the waiter
+ * acquires the mutex later. acquire and release: of no use, as `lock` is held
  */
 static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
     abti_assert(abti_load_relaxed(&mutex->lock.word) == 1);
     uint32_t word = abti_load_relaxed(&mutex->word);
-    if (word & ABTI_MUTEX_LOCKED || !w->next || ((const struct abti_mutex_waiter *)w)->behind)
+    if (word & ABTI_MUTEX_LOCKED || !is_queued(w))
         return false;
     abti_waitq_remove(queue, w);
     if (has_waiters(mutex))
@@ -211,10 +216,14 @@ static uint64_t poll_for_ult(struct abti_timer *timer, uint64_t now_ns)
 {
     struct poll *poll = ABTI_CONTAINER_OF(timer, struct poll, timer);
     struct abti_spin *lock = &poll->mutex->lock;
-    bool locked = abti_spin_trylock(lock), left = locked && leave_queue(poll->mutex, poll->queue, timer->waiter);
-    if (locked)
-        abti_spin_unlock(lock);
-    return left ? ABTI_POLL_WAKE : next_poll_ns(&poll->step_ns, now_ns);
+    uint64_t next_ns = next_poll_ns(&poll->step_ns, now_ns);
+    if (!abti_spin_trylock(lock))
+        return next_ns;
+    bool left = leave_queue(poll->mutex, poll->queue, timer->waiter);
+    if (!left && !is_queued(timer->waiter))
+        next_ns = ABTI_CLOCK_NEVER;
+    abti_spin_unlock(lock);
+    return left ? ABTI_POLL_WAKE : next_ns;
 }
 
 /* Parks a ULT, with `lock` held and the ULT queued. */

@@ -76,8 +76,8 @@
  * A mutex may go as soon as its last lock and unlock have returned: unlock touches it for the last time when it clears
  * LOCKED or, if it wakes somebody, when it releases `lock`, before the wake, and the woken waiter has not returned from
  * lock. A ULT that yields to the successor has not returned either, nor has a waiter for which its ES polls: the poll
- * holds the lock of the ES's timers, which the waiter takes before it returns, unless the poll has taken it out of the
- * queue and wakes it after its last access.
+ * holds the lock of the ES's timers, which the waiter takes before it returns, unless it sees that the last poll is
+ * over.
  */
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
