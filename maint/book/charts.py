@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of the pages, drawn from the tables in them: a panel for each name in the first column, a line for each way,
-over the number of streams. A page asks for one by <!-- picture NAME.svg: TITLE --> behind the table."""
+over the number of streams. A page asks for one by <!-- picture NAME.svg: TITLE --> behind the table. README shows some of
+them: `python3 maint/book/charts.py PAGE NAME.svg` draws one of these beside its page, and maint/check-readme compares."""
 
 import html
 import math
+import pathlib
 import re
+import sys
 
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 # By Okabe and Ito, which colour-blind readers can tell apart: libabt, libraries of threads, OpenMP, oneTBB, Rust, Go.
@@ -86,3 +89,13 @@ def draw(text, directory):
         (directory / name).write_text(picture(table))
         return f"{table}\n![{title}]({name})\n"
     return ASKED.sub(drawn, text)
+
+
+def main(page, name):
+    path = pathlib.Path(page)
+    [table] = [table for table, asked, _ in ASKED.findall(path.read_text()) if asked == name]
+    (path.parent / name).write_text(picture(table))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
