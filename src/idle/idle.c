@@ -15,7 +15,7 @@ static bool idle_follows(const struct abti_callee *c)
     return c->driver->ops.one_leader && !c->following.leads;
 }
 
-/* One in so many sleeps that end at once goes to the system, which lets other threads have the processor. */
+/* One in this number of sleeps that end at once goes to the system, which lets other threads have the processor. */
 enum { SYSTEM_EVERY = 32 };
 
 /* --- Sleeping, by itself or in a driver's wait --- */

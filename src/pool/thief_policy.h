@@ -2,7 +2,7 @@
 /*
  * Whether a thief may steal: what streams learn of the units that they take from the pools of others, and how they
  * spare the others when the stolen units are too small for the cost on both sides. All thieves of a pool have one truce
- * with it: the lesson of one serves all, since each lesson costs the ES that is busy with the pool. While units are
+ * with it: what one has learnt serves all, since each try costs the ES that is busy with the pool. While units are
  * small one thief at a time tries whether they still are. The policy has no clock and looks at no pool: pool/thief.c
  * steals, tells it what has happened and when, and asks it. So does stream/source_ask.c, for what a stream is given by
  * its sources, with which it has a truce of its own.
@@ -18,11 +18,11 @@
 /* The worth of each: doc/tuning.md. */
 enum {
     ABTI_THIEF_SMALL_NS = 700,     /* a shorter unit should have been left to the ES that is busy with its pool */
-    ABTI_THIEF_ENOUGH_SMALLS = 4,  /* so many small units in a row begin a truce */
+    ABTI_THIEF_ENOUGH_SMALLS = 4,  /* this number of small units in a row begins a truce */
     ABTI_THIEF_REST_MIN_NS = 256,  /* the first one; it doubles with each further small unit, */
-    ABTI_THIEF_REST_DOUBLINGS = 6, /* so often */
+    ABTI_THIEF_REST_DOUBLINGS = 6, /* this often */
     ABTI_THIEF_BULK_NS = 20000,    /* units that take no longer on the average are taken in bulk, */
-    ABTI_THIEF_BULK = 12,          /* up to so many more than one: twice as many each time */
+    ABTI_THIEF_BULK = 12,          /* up to this number more than one, doubled each time */
 };
 
 /*

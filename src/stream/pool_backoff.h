@@ -18,7 +18,7 @@
 enum {
     ABTI_POOL_BACKOFF_POLLS = 8,     /* polls in a row that see the same unit before the ES takes it */
     ABTI_POOL_BACKOFF_GAP = 64,      /* pauses between two polls when others have been faster */
-    ABTI_POOL_BACKOFF_MISSES = 1000, /* so many units that others were faster to take, and the ES takes the next one.
+    ABTI_POOL_BACKOFF_MISSES = 1000, /* after this number of units that others were faster to take the ES takes one.
                                     Else an ES that never sleeps would leave a unit that yields until it runs there */
 };
 

@@ -18,10 +18,10 @@
 /* The worth of each: doc/tuning.md. */
 enum {
     ABTI_LOOKOUT_EVERY_NS = 8000000, /* from one poll to the next, at most, as long as timers are armed, */
-    ABTI_LOOKOUT_LEAST_NS = 4000000, /* and at least. A timer that is armed after a poll may be so late */
-    ABTI_LOOKOUT_GRACE_NS = 1000000, /* a timer that is so late is overdue. Its own stream is woken some 50 us late */
-    ABTI_LOOKOUT_QUIET = 2, /* after so many polls before which nobody has armed a timer, the next one is when the first
-                               timer is overdue */
+    ABTI_LOOKOUT_LEAST_NS = 4000000, /* and at least. A timer that is armed after a poll may be this late */
+    ABTI_LOOKOUT_GRACE_NS = 1000000, /* a timer that is this late is overdue. Its own stream is woken some 50 us late */
+    ABTI_LOOKOUT_QUIET = 2, /* after this number of polls before which nobody armed a timer, the next one is when the
+                               first timer is overdue */
 };
 
 /*

@@ -18,7 +18,7 @@ static void adaptive_learn(struct abti_adaptive *adaptive, uint32_t level, bool 
  * Lets the next waits of the group begin with sleep, since this one took too long. There are twice as many of them each
  * time, unless the group gets on without that for as many waits in between.
  */
-static void lose_patience(struct abti_adaptive *adaptive, uint32_t level, uint32_t num)
+static void prefer_sleep(struct abti_adaptive *adaptive, uint32_t level, uint32_t num)
 {
     uint32_t threads = num < ABTI_ADAPTIVE_MOST_THREADS ? num : ABTI_ADAPTIVE_MOST_THREADS;
     uint32_t least = ABTI_ADAPTIVE_LEAST_MEETINGS * threads, most = ABTI_ADAPTIVE_MOST_MEETINGS * threads;
@@ -32,7 +32,7 @@ static void lose_patience(struct abti_adaptive *adaptive, uint32_t level, uint32
         abti_store_relaxed(&adaptive->waits_asleep, waits);
 }
 
-static void gain_patience(struct abti_adaptive *adaptive)
+static void prefer_polls(struct abti_adaptive *adaptive)
 {
     uint32_t waits = abti_load_relaxed(&adaptive->waits_asleep);
     if (waits > 0)
@@ -59,11 +59,11 @@ struct abti_adaptive_leave abti_adaptive_allow_spins(struct abti_adaptive *adapt
 void abti_adaptive_learn_spins(struct abti_adaptive *adaptive, uint32_t level, uint32_t num, bool pays)
 {
     if (!pays) {
-        lose_patience(adaptive, level, num);
+        prefer_sleep(adaptive, level, num);
         return;
     }
     adaptive_learn(adaptive, level, true);
-    gain_patience(adaptive);
+    prefer_polls(adaptive);
 }
 
 void abti_adaptive_learn_sleep(struct abti_adaptive *adaptive, uint32_t level, uint64_t slept_ns)
@@ -92,10 +92,10 @@ void abti_adaptive_learn_yields(struct abti_adaptive *adaptive, struct abti_adap
 {
     abti_assert(leave.times > 0 && leave.level <= ABTI_ADAPTIVE_MOST);
     if (took_ns > leave.limit_ns) {
-        lose_patience(adaptive, leave.level, num);
+        prefer_sleep(adaptive, leave.level, num);
         return;
     }
     adaptive_learn(adaptive, leave.level, woken);
     if (woken)
-        gain_patience(adaptive);
+        prefer_polls(adaptive);
 }

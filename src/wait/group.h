@@ -32,7 +32,7 @@ static inline bool abti_meanwhile_poll(const struct abti_meanwhile *meanwhile)
 bool abti_group_await_soon(struct abti_adaptive *adaptive, uint32_t sleeps, const _Atomic(uint32_t) *word,
                            uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt);
 
-/* The lesson of a sleep has been learnt when the thread gave way. */
+/* The sleep teaches nothing more: the yields before it have been learnt from. */
 #define ABTI_LEARNT_BEFORE UINT32_MAX
 
 /* Sleeps on the word until a wake, as abti_word_wait, and learns from it how long to poll. */

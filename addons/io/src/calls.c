@@ -191,7 +191,7 @@ ABTIO_ALL_CALLS(CALL)
 /* ---- Operations ------------------------------------------------------------------------------------------------ */
 
 /* From now on the result is its user's. relaxed: the caller that frees the handle comes after all other calls on it */
-static void note_told(abtio_op *op)
+static void note_reported(abtio_op *op)
 {
     atomic_store_explicit(&op->told, true, memory_order_relaxed);
 }
@@ -199,7 +199,7 @@ static void note_told(abtio_op *op)
 ssize_t abtio_op_wait(abtio_op *op)
 {
     ssize_t result = wait_for(op);
-    note_told(op);
+    note_reported(op);
     note_moved_if_all(op);
     return result;
 }
@@ -210,7 +210,7 @@ int abtio_op_test(abtio_op *op, ssize_t *result)
         return 0;
     if (result)
         *result = op->result;
-    note_told(op);
+    note_reported(op);
     note_moved_if_all(op);
     return 1;
 }
@@ -222,7 +222,7 @@ int abtio_cancel(abtio_op *op)
         abtioi_cancel(op);
         comes_late = wait_for(op) != -ECANCELED;
     }
-    note_told(op);
+    note_reported(op);
     return comes_late ? -EALREADY : 0;
 }
 
@@ -318,6 +318,6 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline)
         return -EINVAL;
     int index = wait_for_any(&list);
     if (index >= 0)
-        note_told(ops[index]);
+        note_reported(ops[index]);
     return index;
 }

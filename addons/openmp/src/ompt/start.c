@@ -84,33 +84,33 @@ static ompt_interface_fn_t look_up(const char *name)
 
 /* -- Start -- */
 
-static FILE *told; /* where OMP_TOOL_VERBOSE_INIT wants to read how a tool is found; NULL: nowhere */
+static FILE *report; /* where OMP_TOOL_VERBOSE_INIT wants to read how a tool is found; NULL: nowhere */
 
 static __attribute__((format(printf, 1, 2))) void tell_user(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (told)
-        vfprintf(told, format, args);
+    if (report)
+        vfprintf(report, format, args);
     va_end(args);
 }
 
-static void open_told(void)
+static void open_report(void)
 {
     const char *where = getenv("OMP_TOOL_VERBOSE_INIT");
     if (where && strcasecmp(where, "disabled") != 0)
-        told = strcasecmp(where, "stdout") == 0   ? stdout
-               : strcasecmp(where, "stderr") == 0 ? stderr
-                                                  : fopen(where, "w");
-    if (told)
-        setvbuf(told, NULL, told == stdout ? _IOLBF : _IONBF, 0);
+        report = strcasecmp(where, "stdout") == 0   ? stdout
+                 : strcasecmp(where, "stderr") == 0 ? stderr
+                                                    : fopen(where, "w");
+    if (report)
+        setvbuf(report, NULL, report == stdout ? _IOLBF : _IONBF, 0);
 }
 
-static void close_told(void)
+static void close_report(void)
 {
-    if (told && told != stdout && told != stderr)
-        (void)fclose(told);
-    told = NULL;
+    if (report && report != stdout && report != stderr)
+        (void)fclose(report);
+    report = NULL;
 }
 
 /* The tool in a library, if it wants to look. */
@@ -163,10 +163,10 @@ static ompt_start_tool_result_t *find_tool(void)
 void abtomp_tool_start(bool is_allowed, void (*how_to_finish)(void))
 {
     finish = how_to_finish;
-    open_told();
+    open_report();
     ompt_start_tool_result_t *found = is_allowed ? find_tool() : NULL;
     tell_user(found ? "libabtomp: the tool is started\n" : "libabtomp: there is no tool\n");
-    close_told();
+    close_report();
     bool looks = found && found->initialize(look_up, 0, &found->tool) != 0;
     /* release: pairs with the exchange in abtomp_tool_finish */
     atomic_store_explicit(&tool, looks ? found : NULL, memory_order_release);

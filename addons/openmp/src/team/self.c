@@ -16,7 +16,7 @@ enum { NS_PER_S = 1000000000, IDLE_NS = 100000000 };
 static pthread_mutex_t roots_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abtomp_roots *roots; /* that are alive: roots_lock, */
 static _Atomic(int) num_roots;     /* and how many they are: written with it */
-static _Atomic(int) most_told;     /* the largest number of threads that some root was told; 0: none was */
+static _Atomic(int) most_reported; /* the largest number of threads that was reported to some root; 0: none was */
 
 void abtomp_fail(const char *why)
 {
@@ -117,21 +117,21 @@ static int share_of(const struct abtomp_roots *own)
     return share > 0 ? share : 1;
 }
 
-/* Whether the member's regions have as many threads as its root was told, or its share. */
+/* Whether the member's regions have as many threads as was reported to its root, or its share. */
 static bool has_share(const struct abtomp_member *me)
 {
     return !me->icvs.is_said && abtomp_env.shares && me->team->level == 0;
 }
 
 /*
- * A root that was told no number gets the largest one that any root was: the program may have made room for so many,
+ * A root that no number was reported to gets the largest one that any root has: the program may have made room for it,
  * and work for no fewer.
  */
 int abtomp_root_threads(const struct abtomp_roots *root)
 {
     if (root->told > 0)
         return root->told;
-    int most = atomic_load_explicit(&most_told, memory_order_relaxed); /* relaxed: the program orders who was told */
+    int most = atomic_load_explicit(&most_reported, memory_order_relaxed); /* relaxed: the program orders the reports */
     return most > 0 ? most : share_of(root);
 }
 
@@ -148,9 +148,9 @@ int abtomp_tell_threads(struct abtomp_member *me, int num)
         num = share_of(&me->team->root);
     me->team->root.told = num;
     /* relaxed, both: as in abtomp_root_threads */
-    int most = atomic_load_explicit(&most_told, memory_order_relaxed);
-    while (most < num &&
-           !atomic_compare_exchange_weak_explicit(&most_told, &most, num, memory_order_relaxed, memory_order_relaxed))
+    int most = atomic_load_explicit(&most_reported, memory_order_relaxed);
+    while (most < num && !atomic_compare_exchange_weak_explicit(&most_reported, &most, num, memory_order_relaxed,
+                                                                memory_order_relaxed))
         continue;
     return num;
 }
