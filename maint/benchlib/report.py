@@ -6,6 +6,7 @@ import os
 import pathlib
 import platform
 import resource
+import statistics
 import subprocess
 import time
 from collections import defaultdict
@@ -202,6 +203,20 @@ def kept(path):
     return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 
 
+def joined(paths):
+    """The results of several runs as one: of each work those of the last run that has it. Of what else ran the most is kept."""
+    runs = [kept(path) for path in paths]
+    last = {r["work"]: run for run in runs for r in run["results"]}
+    runs = [run for run in runs if any(run is each for each in last.values())]
+    data = {**runs[-1], "runs": len(runs)}
+    data["results"] = [r for run in runs for r in run["results"] if last[r["work"]] is run]
+    for what in ("failed", "late"):
+        data[what] = [each for run in runs for each in run[what]]
+    data["machine"] = {**data["machine"], **{what: max(run["machine"][what] for run in runs) for what in ("load", "others")}}
+    data["raw"] = {**data["raw"], "median": statistics.median(run["raw"]["median"] for run in runs)}
+    return data
+
+
 # ---- A summary for the pages -------------------------------------------------------------------------------------
 
 SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex", "mutex-8", "cond", "barrier-64", "for-loop", "tasks-single",
@@ -220,8 +235,10 @@ README = {"create-256": "create, join and free of 256 units, per unit", "yield-2
 def summary(data, works):
     about = data["machine"]
     how = "maint/bench --quick" if data["quick"] else "maint/bench"
-    lines = [f"Medians of {rounds_of(data)} interleaved rounds of one run of `{how}`: {describe(about)}, "
-             f"{about['date']}, {load_of(about)}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
+    runs = data.get("runs", 1)
+    run, most = ("one run", "") if runs == 1 else (f"{runs} runs, each of other works,", "at most: ")
+    lines = [f"Medians of {rounds_of(data)} interleaved rounds of {run} of `{how}`: {describe(about)}, "
+             f"{about['date']}, {most}{load_of(about)}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
              "its best way. Boost.Fiber's on two streams is shared_work, which leaves nearly all fibers on one of the "
              "threads: its rows of work stealing are those in which both work.", ""]
     rows = []
