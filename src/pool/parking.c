@@ -224,9 +224,29 @@ static abti_wakeup parking_claim_one(abti_pool *pool)
     return owner ? owner : claim_among(pool, false);
 }
 
+/*
+ * Whether the caller is a stream that polls the pool next: a driver or a timer has pushed between two units. It counts
+ * as one that was woken for the pool, since another one would find the unit gone.
+ */
+static bool comes_itself(abti_pool *pool)
+{
+    abti_es *es = abti_es_self;
+    const struct abti_park_set *set = es ? es->seeking : NULL;
+    for (int i = 0; set && i < set->num; i++) {
+        struct abti_parking *p = &set->parkings[i];
+        if (set->pools[i] != pool || abti_pool_is_user(pool) || !p->seeks || p->coming || p->linked)
+            continue;
+        p->coming = true;
+        pool->num_coming++;
+        es->woken = true;
+        return true;
+    }
+    return false;
+}
+
 abti_wakeup abti_parking_claim_surplus(abti_pool *pool)
 {
-    return has_surplus(pool) ? parking_claim_one(pool) : NULL;
+    return has_surplus(pool) && !comes_itself(pool) ? parking_claim_one(pool) : NULL;
 }
 
 size_t abti_parking_unlock_and_wake(abti_pool *pool, size_t num)

@@ -15,7 +15,8 @@ struct abti_parking {
     bool seeks; /* when woken, its thread looks at the pool for a unit, and tells when it stops polling. Constant */
     bool may_look_out; /* its thread is a stream that checks events after its sleep. Constant */
     bool linked;       /* its thread alone changes it, which may read it without the lock */
-    bool coming;       /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
+    bool coming;       /* it seeks, was woken for the pool or has pushed to it itself, and has neither found a unit nor
+                          gone to sleep again */
     uint64_t until_ns; /* its thread may sleep so long: as the lookout of the pool no longer than to its next poll, see
                           pool/lookout.h */
 } ABTI_ALIGNED(ABTI_CACHE_LINE); /* a waker fetches one line */
@@ -53,7 +54,8 @@ struct abti_park_set {
 };
 
 /*
- * Picks one that sleeps on the pool and has not been woken yet, if more are needed. The caller holds the pool's lock.
+ * Picks one that sleeps on the pool and has not been woken yet, if more are needed and the caller does not come itself.
+ * The caller holds the pool's lock.
  */
 abti_wakeup abti_parking_claim_surplus(abti_pool *pool);
 

@@ -141,10 +141,11 @@ struct ABT_xstream_opaque {
     pthread_t thread;              /* creator; valid for secondary ESs */
     struct abti_listed_thread own; /* the same thread */
 
-    struct abti_idle *idle;  /* see idle/idle.h. Constant */
-    uint64_t asked_ns;       /* private: when the ES last asked others for their free stacks */
-    uint32_t random;         /* private: state of abti_direct_check's choice */
-    ABTX_switch_link *hooks; /* private: of `cur`, see unit/saved.h; NULL: none */
+    struct abti_idle *idle;              /* see idle/idle.h. Constant */
+    uint64_t asked_ns;                   /* private: when the ES last asked others for their free stacks */
+    uint32_t random;                     /* private: state of abti_direct_check's choice */
+    ABTX_switch_link *hooks;             /* private: of `cur`, see unit/saved.h; NULL: none */
+    const struct abti_park_set *seeking; /* private: the pools that it polls before it runs anything; NULL: not known */
     struct abti_es_deque deque;
     struct abti_es_carried carried;
     struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */

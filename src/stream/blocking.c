@@ -196,6 +196,7 @@ void abti_blocking_serve(abti_es *es)
     if (abti_unit_is_tasklet(es->cur) || abti_is_in_callee(es))
         return; /* it cannot give the stream away, and will be asked again */
     struct abti_crew *crew = es->carried.crew;
+    es->seeking = NULL;
     abti_carrier_follow(es);
     for (struct abti_carrier *c = take_returning(es), *next; c; c = next) {
         next = c->next; /* the unit may soon return from another region */

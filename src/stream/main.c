@@ -176,6 +176,7 @@ void abti_main_leave(abti_es *es)
 {
     abti_assert(es == abti_es_self && !es->is_entered && es->main_exit && es->cur == es->main_unit);
     abti_es_leave_park(es); /* as long as the frames are there in which it sleeps */
+    es->seeking = NULL;     /* likewise: it is in the frame of the loop */
     abti_saved_drop(es);
     longjmp(*es->main_exit, 1);
 }

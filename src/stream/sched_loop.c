@@ -374,14 +374,20 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 static void sched_loop(abti_sched *sched)
 {
     struct abti_pool_backoff backoff = abti_pool_backoff_new;
+    /* To the pools behind its first a thief comes by chance. */
+    const struct abti_park_set set = {sched->kind == ABT_SCHED_RANDWS ? 1 : sched->num_pools, sched->pools,
+                                      sched->parkings};
     for (unsigned polls = 0, most = 0;;) {
         abti_es *es = abti_es_self;
         abti_assert(es && es->cur);
         bool takes = polls == 0 || abti_source_is_to_ask(es) || loop_may_take(&backoff, es, sched);
+        es->seeking = NULL;
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
+        es->seeking = es->parent ? NULL : &set;
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched)) {
+            es->seeking = NULL;
             abti_es_pass_wake(es, sched);
             abti_source_set_busy(es);
             return;

@@ -34,6 +34,9 @@ byte parked[2];     /* streams whose entry is in pool->parked */
 byte coming[2];     /* streams whose entry says `coming` */
 mtype word[3];      /* es->sleeper.word */
 bool asked_to_end, time_is_up; /* of stream 0 */
+#ifdef DRIVEN
+bool driven = true; /* stream 0 is still to push a unit to pool 0 itself */
+#endif
 
 #define SERVES_BOTH(s) ((s) < 2)
 #define FIRST(s) ((s) & 1)
@@ -88,6 +91,18 @@ inline parking_claim_one(p, who, wanted) {
 /* pool/parking.c: abti_parking_claim_surplus. Lock held. */
 inline claim(p, who) {
     parking_claim_one(p, who, HAS_SURPLUS(p))
+}
+
+/* pool/parking.c: abti_parking_claim_surplus by stream `s`, which polls next. Lock held. */
+inline come_or_claim(s, woken, who) {
+    if
+    :: HAS_SURPLUS(0) && COUNTS(s) && !(coming[0] & BIT(s)) ->
+        coming[0] = coming[0] | BIT(s); num_coming[0]++;
+#ifndef COMES_UNWOKEN /* mutant */
+        woken = true
+#endif
+    :: else -> claim(0, who)
+    fi
 }
 
 /* pool/parking.c: abti_parking_settle. Its own entry is not in the list, so nobody else changes `coming` meanwhile. */
@@ -238,6 +253,13 @@ proctype stream(byte s)
             fi
         :: else
         fi;
+#ifdef DRIVEN
+        /* stream/events.c: serve_events: a driver or a timer pushes. pool/parking.c: comes_itself */
+        if
+        :: s == 0 && driven -> driven = false; atomic { size[0]++; come_or_claim(s, woken, who) }
+        :: skip
+        fi;
+#endif
         if
         :: s == 0 && asked_to_end && !HAS_WORK(s) -> break /* stream/events.c: abti_sched_has_to_stop */
         :: else -> park(s, woken, all_empty)

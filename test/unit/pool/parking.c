@@ -109,6 +109,38 @@ static void test_parking(void)
     ABT_pool_free(&pool);
 }
 
+/* A stream that polls its pools next pushes, by a driver or a timer. */
+static void test_own_push(void)
+{
+    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    struct abti_parking other = {.seeks = true}, own = {.seeks = true};
+    abti_pool *pool;
+    ABT_thread units[2];
+    ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool);
+    struct abti_park_set set = {1, &pool, &own};
+    abti_es *es = abti_es_self;
+    abti_sleeper_prepare(&sleeper);
+    ok(abti_parking_enter(&other, pool, &sleeper), "another stream sleeps");
+    es->woken = false;
+    es->seeking = &set;
+    ABT_task_create(pool, NULL, NULL, &units[0]);
+    ok(own.coming && es->woken && !abti_sleeper_is_woken(&sleeper), "the stream comes itself for the first unit");
+    ABT_task_create(pool, NULL, NULL, &units[1]);
+    ok(abti_sleeper_is_woken(&sleeper), "the other one is woken for the second");
+    es->seeking = NULL;
+    abti_parking_leave(&other, pool, true);
+    abti_parking_settle(&other, pool);
+    abti_parking_settle(&own, pool);
+    is_int((int)pool->num_coming, 0, "nobody comes any more");
+    abti_sleeper_cancel(&sleeper);
+    es->woken = false;
+    for (int i = 0; i < 2; i++) {
+        abti_discard(es, abti_park_pop(pool, 0, 0));
+        ABT_task_free(&units[i]);
+    }
+    ABT_pool_free(&pool);
+}
+
 /* --- Several threads --- */
 
 enum { POPPERS = 3, PUSHERS = 2, PUSHES = 10000 };
@@ -171,6 +203,7 @@ int main(void)
     if (ABT_init(0, NULL) != ABT_SUCCESS)
         bail_out("ABT_init");
     test_parking();
+    test_own_push();
     test_pop_wait(ABT_POOL_FIFO);
     test_pop_wait(ABT_POOL_RANDWS);
     ABT_finalize();
