@@ -51,7 +51,6 @@ static void find_use_of_mutex(char text[PROBLEM], ABT_mutex mutex)
     }
     find_waiters(text, &mutex->lock, &mutex->waiters);
     find_waiters(text, &mutex->lock, &mutex->near);
-    find_waiters(text, &mutex->lock, &mutex->natives);
     if (!*text && is_locked(mutex))
         snprintf(text, PROBLEM, "is locked");
 }

@@ -116,7 +116,7 @@ int ABT_mutex_spinlock(ABT_mutex mutex)
 {
     ABTI_REFUSE_IF(MUTEX_IS_NULL(mutex), ABT_ERR_INV_MUTEX);
     ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_lock(mutex, __func__)), ABT_ERR_INV_MUTEX);
-    abti_mutex_spinlock(mutex);
+    abti_spin_until(abti_mutex_trylock(mutex));
     abti_annotate_acquire(mutex);
     return ABT_SUCCESS;
 }

@@ -21,16 +21,10 @@ static void cond_push(ABT_cond cond, struct abti_waiter *w)
     abti_store_relaxed(&cond->waited, 1);
 }
 
-/* A signalled waiter may have queued for the mutex already when it wakes (abti_mutex_admit). */
 struct cond_waiter {
-    struct abti_mutex_waiter base;
+    struct abti_waiter base;
     ABT_mutex mutex;
 };
-
-static int lock_again(ABT_mutex mutex, struct abti_mutex_waiter *w)
-{
-    return abti_mutex_is_recursive(mutex) ? abti_mutex_lock(mutex) : abti_mutex_come(mutex, w);
-}
 
 /* Waits, for a ULT that may block quickly, see abti_ctx_wait. The lock is held, and the mutex has been released. */
 static abti_ctx cond_leave(void *room, void *cond_, void *mutex)
@@ -38,40 +32,40 @@ static abti_ctx cond_leave(void *room, void *cond_, void *mutex)
     ABT_cond cond = cond_;
     struct cond_waiter *w = room;
     abti_es *es = abti_es_self;
-    abti_mutex_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
+    abti_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
     w->mutex = mutex;
-    return abti_waitq_leave(&cond->waiters, &w->base.base, es, &cond->lock, true);
+    return abti_waitq_leave(&cond->waiters, &w->base, es, &cond->lock, true);
 }
 
 static int cond_then(void *room)
 {
     struct cond_waiter *w = room;
-    return lock_again(w->mutex, &w->base);
+    return abti_mutex_lock(w->mutex);
 }
 
 _Static_assert(sizeof(struct cond_waiter) <= ABTI_CTX_ROOM, "waits there");
 
 static ABTI_NOINLINE int cond_block_as_waiter(ABT_cond cond, ABT_mutex mutex)
 {
-    struct abti_mutex_waiter w;
-    abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
+    struct abti_waiter w;
+    abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
-    cond_push(cond, &w.base);
-    abti_waiter_hold(&w.base);
-    abti_waiter_park(&w.base, &cond->lock, abti_mutex_release(mutex));
-    return lock_again(mutex, &w);
+    cond_push(cond, &w);
+    abti_waiter_hold(&w);
+    abti_waiter_park(&w, &cond->lock, abti_mutex_release(mutex));
+    return abti_mutex_lock(mutex);
 }
 
 /* Waits, with the lock held and the mutex released. `other` is to be woken for the mutex; NULL: nobody is. */
 static ABTI_NOINLINE int cond_wait_locked(ABT_cond cond, ABT_mutex mutex, struct abti_waiter *other)
 {
-    struct abti_mutex_waiter w;
-    abti_mutex_waiter_init_ult(&w, abti_es_self->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
-    abti_waitq_push(&cond->waiters, &w.base);
-    abti_waiter_hold(&w.base);
-    abti_waiter_park(&w.base, &cond->lock, other);
-    return lock_again(mutex, &w);
+    struct abti_waiter w;
+    abti_waiter_init_ult(&w, abti_es_self->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
+    abti_waitq_push(&cond->waiters, &w);
+    abti_waiter_hold(&w);
+    abti_waiter_park(&w, &cond->lock, other);
+    return abti_mutex_lock(mutex);
 }
 
 /*
@@ -130,18 +124,13 @@ void abti_cond_signal(ABT_cond cond)
     if (!is_waited(cond))
         return;
     abti_spin_lock(&cond->lock);
-    ABT_mutex mutex = cond->mutex;
     struct abti_waiter *w = abti_waitq_take(&cond->waiters);
     abti_store_relaxed(&cond->waited, !abti_waitq_is_empty(&cond->waiters));
     abti_spin_unlock(&cond->lock);
-    if (!w)
-        return;
-    /* A ULT that cannot run before we leave need not queue for what we probably hold until then. */
-    if (w->unit && abti_may_unblock_quick(abti_es_self, w->unit)) {
+    if (w && w->unit && abti_may_unblock_quick(abti_es_self, w->unit))
         abti_unblock_quick(abti_es_self, w->unit);
-        return;
-    }
-    abti_waiter_wake_all(abti_mutex_admit(mutex, w));
+    else if (w)
+        abti_waiter_wake(w);
 }
 
 void abti_cond_broadcast(ABT_cond cond)
@@ -149,12 +138,11 @@ void abti_cond_broadcast(ABT_cond cond)
     if (!is_waited(cond))
         return;
     abti_spin_lock(&cond->lock);
-    ABT_mutex mutex = cond->mutex;
     struct abti_waiter *rest = abti_waitq_wake_here(&cond->waiters);
     abti_store_relaxed(&cond->waited, 0); /* relaxed: see is_waited */
     abti_spin_unlock(&cond->lock);
     if (rest)
-        abti_waiter_wake_all(abti_mutex_admit(mutex, rest));
+        abti_waiter_wake_all(rest);
 }
 
 bool abti_cond_has_waiters(ABT_cond cond)

@@ -1,51 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mutexes. A mutex that nobody holds is taken by the first caller that runs and wants it. An unlock wakes one waiter,
- * which competes like all others, while those still queued poll by themselves. It wakes:
- *
- * - The native thread of an ES before all others. While it sleeps no ULT of its ES runs.
- * - Otherwise a ULT of the pool that has had the mutex, as long as there are any, within limits; or the waiter that has
- *   waited longest.
+ * which competes like all others, while those still queued poll by themselves. It wakes a ULT of the pool that has had
+ * the mutex, as long as there are any, within limits; otherwise the waiter that has waited longest.
  *
  * While a waiter that was woken from afar is COMING, unlocks wake nobody else. Until it is there others lock and unlock
  * many times, with the mutex and the guarded data in their cache. Each waiter that came beside it would take these
  * lines from them, and would find the mutex locked most likely: with 16 streams that was 50 lines a lock. From afar
- * come an external thread, and a ULT of another pool than the waker's if still others are queued. For an external
- * thread the others wait as long as the system takes. A ULT may be behind others of its stream, so that after a number
- * of unlocks (QUIET) the next waiter is woken in any case.
+ * come a native thread, which takes as long as the system does, and a ULT of another pool than the waker's if still
+ * others are queued. That may be behind others of its stream, so that after a number of unlocks (QUIET) the next waiter
+ * is woken in any case.
  *
  * A free mutex may be barged, since the woken waiter may not run for long: its ES is busy, waits for the very caller
- * that wants the mutex, or is no more. But when the next unit to run on the caller's ES
- * is the one that was woken (the *successor*), in the caller's own FIFO pool, a ULT queues and leaves to it: the
- * successor runs at once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take
- * turns and switch once for each. If the successor is queued further behind in that pool, the ULT yields, once, and
- * then takes the mutex: it does not wait for anybody, and does not keep those of its pool from it. Without that yield
- * one of two ULTs that lock, yield and unlock had the mutex all the time, beside a third one that only yields.
+ * that wants the mutex, or is no more. But when the next unit to run on the caller's ES is the one that was woken (the
+ * *successor*), in the caller's own FIFO pool, a ULT queues and leaves to it: the successor runs at once and takes the
+ * mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and switch once for each. If
+ * the successor is queued further behind in that pool, the ULT yields, once, and then takes the mutex: it does not wait
+ * for anybody, and does not keep those of its pool from it.
  *
- * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage;
- * with the others 0 the mutex is free and nobody waits.
+ * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage.
  *
  *   LOCKED    somebody holds it. Set by the lock, cleared by the unlock.
- *   WAITERS   a queue is not empty. Written under `lock`.
- *   SUCCESSOR a ULT of a FIFO pool, `successor`, was woken, and nobody has taken the mutex since: the successor has not
- * come. Set under `lock` by the unlock, cleared by the lock. Never together with LOCKED. COMING    a waiter was woken
- * from afar and has not come. Set under `lock` by the unlock, cleared by the next woken waiter that takes the mutex or
- * queues again. If that is another one, which was woken before, an unlock may wake one waiter too many. QUIET     how
- * many unlocks with WAITERS wake nobody, or ALWAYS. Set with COMING, ALWAYS for an external thread; cleared with it,
- * and under `lock` when a waiter queues that nobody may keep from being woken. Each of these unlocks subtracts one.
- * Never without COMING.
+ *   WAITERS   a queue may not be empty. Set under `lock` by a lock that queues, cleared by the unlock that leaves none.
+ *   SUCCESSOR a ULT of a FIFO pool, `successor`, was woken and has not come: nobody has taken the mutex since. Set
+ *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
+ *   COMING    a waiter was woken from afar and has not come. Set under `lock` by the unlock, cleared by the next woken
+ *             waiter that takes the mutex or queues again; if that was woken before, one too many may be woken.
+ *   QUIET     how many unlocks with WAITERS wake nobody, or ALWAYS. Set and cleared with COMING, ALWAYS for a native
+ *             thread. Each of these unlocks subtracts one.
  *
  *   from                         to                                   by
- *   0                            LOCKED                               lock, trylock
- *   LOCKED                       0                                    unlock
- *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues; a cond's signal, which queues
- *                                                                     its waiters
+ *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues
  *   SUCCESSOR, x                 SUCCESSOR, WAITERS, x                lock, which queues and leaves to the successor
  *   LOCKED, WAITERS, x           SUCCESSOR, or COMING and QUIET, or   unlock, which takes one waiter out and wakes it,
  *     without QUIET              none, WAITERS if there are more, x   and with it all of `near` if its pool is another
- *   LOCKED, COMING, QUIET, x     COMING, QUIET less one, x            unlock
+ *   LOCKED, x otherwise          x, with WAITERS QUIET less one       unlock
  *   COMING, QUIET, x             x                                    a woken waiter, when it locks or queues
- *   WAITERS, x without LOCKED    x without LOCKED                     a poll, which takes the last waiter out
  *   x without LOCKED             LOCKED, x without SUCCESSOR          lock, trylock, a woken waiter
  *
  * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
@@ -55,29 +45,20 @@
  * again.
  *
  * Nobody waits for ever for the one that was woken. A queued waiter polls the mutex from time to time, first after a
- * millisecond, in the end some eight times a second. When it finds the mutex free, it leaves the queue and competes. An
- * external thread sleeps no longer than until its next poll; for a ULT its ES polls, by a timer. Some need not poll:
- *
- * - The native thread of an ES. It clears QUIET when it queues, and while one is queued, an unlock wakes nobody but
- *   such a thread, for which QUIET is not set. They come as soon as the system lets them.
- * - A ULT in `near`, of a FIFO pool. Since it is in that queue, every unlock has woken a native thread, or a ULT of
- *   the same pool: when one of another pool is woken, all of `near` are woken with it, and then compete or queue anew,
- *   behind the others. Or it was quiet: then the last waiter woken from afar is COMING, a native thread or a ULT of
- *   this pool, since from its wake on the mutex belongs to its pool, until another is woken, or a signal gives the
- *   mutex to another pool, which clears QUIET. What was woken is queued in the pool before anything that is pushed
- *   later: it runs before the ULT could.
- *
- * These two a signal of a cond moves to a locked mutex without a wake. Others it wakes, so that they queue with a poll.
- *
- * A poll comes when the ES where the ULT has queued checks events. That ES may be held up as the one of the woken ULT
- * is: then a ULT of a shared pool waits, although another ES could run it. And the user may take the woken ULT out of
- * its FIFO pool, or have it migrate, and keep it from running: then the ULTs of `near` wait for it.
+ * millisecond, in the end some eight times a second. When it finds the mutex free, it leaves the queue and competes. A
+ * native thread, such as that of an ES with a tasklet, sleeps no longer than until its next poll; for a ULT its ES
+ * polls, by a timer. A ULT in `near`, of a FIFO pool, need not poll. Since it is in that queue, every unlock has woken
+ * a native thread, or a ULT of the same pool: when one of another pool is woken, all of `near` are woken with it, and
+ * then compete or queue anew, behind the others. Or it was quiet: then the last waiter woken from afar is COMING, a
+ * native thread or a ULT of this pool, since from its wake on the mutex belongs to its pool, until another is woken.
+ * What was woken is queued in the pool before anything that is pushed later: it runs before the ULT could, unless the
+ * user takes it out of that pool and keeps it from running. A poll comes when the ES where the ULT has queued checks
+ * events, which may be held up as the one of the woken ULT is.
  *
  * A mutex may go as soon as its last lock and unlock have returned: unlock touches it for the last time when it clears
  * LOCKED or, if it wakes somebody, when it releases `lock`, before the wake, and the woken waiter has not returned from
- * lock. A ULT that yields to the successor has not returned either, nor has a waiter for which its ES polls: the poll
- * holds the lock of the ES's timers, which the waiter takes before it returns, unless it sees that the last poll is
- * over.
+ * lock. Nor has a ULT that yields to the successor, or for which its ES polls: the poll holds the lock of the ES's
+ * timers, which the waiter takes before it returns, unless it sees that the last poll is over.
  */
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
@@ -90,9 +71,8 @@ enum {
     ABTI_MUTEX_WAITERS = 1 << 2,
     ABTI_MUTEX_SUCCESSOR = 1 << 3,
     ABTI_MUTEX_COMING = 1 << 4,
-    ABTI_MUTEX_QUIET = 127 << 5,
+    ABTI_MUTEX_QUIET = 127 << 5, /* all of its bits: ALWAYS */
     ABTI_MUTEX_ONE_QUIET = 1 << 5,
-    ABTI_MUTEX_ALWAYS_QUIET = ABTI_MUTEX_QUIET,
     ABTI_MUTEX_QUIET_UNLOCKS = 64, /* doc/tuning.md */
 };
 
@@ -102,7 +82,6 @@ struct ABT_mutex_opaque {
     struct abti_spin lock;     /* guards the fields that name it */
     uint32_t depth;            /* of a recursive one: how many unlocks leave it locked. Only the owner uses it */
     uint32_t owner_room[3];    /* see abti_mutex_owner_at */
-    struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq near;    /* lock: ULTs that queued while their pool was the home pool */
     struct abti_waitq waiters; /* lock: the other waiters */
     abti_pool_p4 home;         /* lock: the pool of the last ULT woken from `waiters`. Only compared: it may be freed */
@@ -117,43 +96,14 @@ struct ABT_mutex_attr_opaque {
     uint32_t attrs;
 };
 
-/* A waiter for a mutex, or for a cond after which it takes a mutex. */
-struct abti_mutex_waiter {
-    struct abti_waiter base;
-    bool external;   /* a thread that is no ES */
-    bool es_native;  /* the native thread of an ES */
-    bool behind;     /* it has been woken though it was not its turn: it queues behind all others */
-    unsigned passes; /* how often others were woken while it was the first of `waiters` */
-};
-
-void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object);
-
-/* Fills in the waiter for a ULT that may block quickly, in the room of abti_ctx_wait. */
-ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_unit *self, ABT_sync_event_type reason,
-                                            const void *object)
-{
-    abti_waiter_init_ult(&w->base, self, reason, object);
-    w->external = w->es_native = w->behind = false;
-    w->passes = 0;
-}
-
-/*
- * Lets waiters, each a struct abti_mutex_waiter that is claimed and in no queue, have the mutex next. If the mutex is
- * locked, a waiter that need not poll queues for it without being woken, and comes when it is. A waiter with a deadline
- * does not queue, nor does any at a recursive mutex: they take it by themselves. Returns the list of those that do not
- * queue, to be woken now.
- */
-struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
-
 /*
  * They always return ABT_SUCCESS, so that the public functions end in a jump, and a ULT that had to wait goes on in
  * fewer returns.
  */
 int abti_mutex_lock_slow(ABT_mutex mutex);
 int abti_mutex_unlock_slow(ABT_mutex mutex);
-int abti_mutex_compete(ABT_mutex mutex, struct abti_mutex_waiter *w);
 
-/* Unlocks. Returns the waiters to wake, linked by `next`; the last one is the one whose turn it is. NULL: none. */
+/* Unlocks. Returns the waiters to wake, linked by `next`, first the one whose turn it is. NULL: none. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
 
 /*
@@ -177,26 +127,8 @@ ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
 ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
 {
     uint32_t word = abti_mutex_quick.held;
-    /* release: pairs with the acquire that sets LOCKED: abti_mutex_take_plain, abti_mutex_come, take */
+    /* release: pairs with the acquire that sets LOCKED: abti_mutex_take_plain, take_or_announce */
     return ABTI_LIKELY(abti_cas_own_word(&mutex->word, &word, 0));
-}
-
-/*
- * Takes the mutex for a waiter that has been woken, unless another caller was faster; then the waiter is the next
- * again. Returns ABT_SUCCESS.
- */
-ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
-{
-    /*
-     * relaxed: the compare-and-swap looks again. acquire: pairs with the release in release_plain or
-     * abti_mutex_drop_plain
-     */
-    uint32_t word = abti_load_relaxed(&mutex->word);
-    uint32_t taken = (word & ~(uint32_t)ABTI_MUTEX_SUCCESSOR) | ABTI_MUTEX_LOCKED;
-    bool is_free = !((word | abti_mutex_quick.free) & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING));
-    if (ABTI_LIKELY(is_free) && abti_cas_word(&mutex->word, &word, taken))
-        return ABT_SUCCESS;
-    return abti_mutex_compete(mutex, w);
 }
 
 ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)
@@ -212,11 +144,15 @@ void abti_mutex_watch_owners(bool watch);
  * Others may read while the owner changes, so it is one atomic word, at the first place in its room where it is
  * aligned.
  */
-const void *abti_mutex_owner(ABT_mutex mutex);
-
 ABTI_INLINE _Atomic(const void *) *abti_mutex_owner_at(ABT_mutex mutex)
 {
     return (_Atomic(const void *) *)(((uintptr_t)mutex->owner_room + 7) & ~(uintptr_t)7);
+}
+
+/* relaxed: it is the caller if and only if the caller stored that */
+ABTI_INLINE const void *abti_mutex_owner(ABT_mutex mutex)
+{
+    return abti_load_relaxed(abti_mutex_owner_at(mutex));
 }
 
 /* The caller, as an owner. */
@@ -240,8 +176,5 @@ ABTI_INLINE int abti_mutex_unlock(ABT_mutex mutex)
 
 /* Takes the mutex. False when another caller holds it. */
 bool abti_mutex_trylock(ABT_mutex mutex) ABTI_MUST_CHECK;
-
-/* Takes the mutex by spinning. It never switches. */
-void abti_mutex_spinlock(ABT_mutex mutex);
 
 #endif

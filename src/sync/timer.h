@@ -22,8 +22,8 @@ struct abti_timer;
 
 /*
  * Is called when the timer of a waiter with a `unit` is due. Returns when the poll is to be called again;
- * ABTI_POLL_WAKE: the poll has taken the waiter out of its queue, and the ES wakes it; ABTI_CLOCK_NEVER: a waker has
- * taken it out. The caller holds the lock of the timers, so that the poll only tries to take locks.
+ * ABTI_POLL_WAKE: the poll has taken the waiter out of its queue, and the ES wakes it. The caller holds the lock of the
+ * timers, so that the poll only tries to take locks.
  */
 typedef uint64_t (*abti_timer_poll)(struct abti_timer *timer, uint64_t now_ns);
 
