@@ -193,7 +193,7 @@ ABTIO_ALL_CALLS(CALL)
 /* From now on the result is its user's. relaxed: the caller that frees the handle comes after all other calls on it */
 static void note_reported(abtio_op *op)
 {
-    atomic_store_explicit(&op->told, true, memory_order_relaxed);
+    atomic_store_explicit(&op->reported, true, memory_order_relaxed);
 }
 
 ssize_t abtio_op_wait(abtio_op *op)
@@ -232,7 +232,7 @@ void abtio_op_free(abtio_op **op)
     if (!*op)
         return;
     /* relaxed: the caller comes after all other calls on the handle */
-    bool unseen = !atomic_load_explicit(&(*op)->told, memory_order_relaxed);
+    bool unseen = !atomic_load_explicit(&(*op)->reported, memory_order_relaxed);
     ABT_bool before = unseen ? put_off_cancel() : ABT_TRUE;
     if (unseen && abtio_cancel(*op) == -EALREADY)
         abtioi_drop_result(*op);

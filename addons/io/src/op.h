@@ -70,7 +70,7 @@ struct abtio_op {
     bool kept;               /* its channel could not submit it, or submits it to its next ring */
     bool drained;            /* its channel, which ends or changes its ring, has asked the kernel for its end */
     bool shared;             /* it has a handle, by which others may ask for its end */
-    atomic_bool told;        /* a call on its handle has said that it is done */
+    atomic_bool reported;    /* a call on its handle has said that it is done */
     atomic_int phase;        /* see channel.h */
     atomic_int ended;        /* -ECANCELED: somebody has asked for its end; else 0 */
     abtio_deadline deadline; /* greater than 0 */

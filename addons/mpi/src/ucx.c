@@ -12,10 +12,11 @@ typedef unsigned ucx_progress(void *worker);
 
 ucx_progress ucp_worker_progress;
 
-static ucx_progress ucx_first, ucx_observed;
+static ucx_progress ucx_first, ucx_progress_and_poll;
 
-static _Atomic(ucx_progress *) ucx_now = ucx_first; /* what a call does: later UCX's own function, or ucx_observed */
-static _Atomic(ucx_progress *) ucx_real;            /* UCX's own; NULL until it is needed */
+/* What a call does: later UCX's own function, or ucx_progress_and_poll. */
+static _Atomic(ucx_progress *) ucx_now = ucx_first;
+static _Atomic(ucx_progress *) ucx_real; /* UCX's own; NULL until it is needed */
 static void (*_Atomic ucx_poll)(void);
 
 /* The library may have been opened for those alone that need it. */
@@ -45,7 +46,7 @@ static unsigned ucx_first(void *worker)
     return real(worker);
 }
 
-static unsigned ucx_observed(void *worker)
+static unsigned ucx_progress_and_poll(void *worker)
 {
     /* relaxed, both: as above; a call that does not see yet whom to tell is made before. */
     ucx_progress *real = atomic_load_explicit(&ucx_real, memory_order_relaxed);
@@ -66,5 +67,5 @@ void abtmpi_ucx_watch(void (*poll)(void))
 {
     /* relaxed, both: calls that come later are watched from their next one on. */
     atomic_store_explicit(&ucx_poll, poll, memory_order_relaxed);
-    atomic_store_explicit(&ucx_now, ucx_observed, memory_order_relaxed);
+    atomic_store_explicit(&ucx_now, ucx_progress_and_poll, memory_order_relaxed);
 }

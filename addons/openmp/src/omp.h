@@ -227,7 +227,7 @@ struct abtomp_roots {
     _Atomic(uint64_t) used_ns;       /* when its last region of several members ended. 0: it had none; all ones: it has
                                         one. Written by the root */
     bool is_stream;                  /* its thread was a stream of the program when it became a root. Constant */
-    int told;                        /* the number of threads that it was told last; 0: none. Of the root */
+    int reported;                    /* the number of threads that was reported to it last; 0: none. Of the root */
 };
 
 struct abtomp_team {

@@ -26,7 +26,7 @@ static void run_initial(void (*fn)(void *), void *data, int thread_limit)
     struct abtomp_team *team = abtomp_must_have(abtomp_team_new(NULL));
     struct abtomp_member *initial = team->members[0];
     initial->icvs = abtomp_env.icvs;
-    team->root.told = abtomp_root_threads(&abtomp_ancestor(me, 0)->team->root);
+    team->root.reported = abtomp_root_threads(&abtomp_ancestor(me, 0)->team->root);
     if (thread_limit > 0)
         initial->icvs.thread_limit = thread_limit;
     abtomp_current = initial;

@@ -129,8 +129,8 @@ static bool has_share(const struct abtomp_member *me)
  */
 int abtomp_root_threads(const struct abtomp_roots *root)
 {
-    if (root->told > 0)
-        return root->told;
+    if (root->reported > 0)
+        return root->reported;
     int most = atomic_load_explicit(&most_reported, memory_order_relaxed); /* relaxed: the program orders the reports */
     return most > 0 ? most : share_of(root);
 }
@@ -146,7 +146,7 @@ int abtomp_tell_threads(struct abtomp_member *me, int num)
         return me->icvs.num_threads;
     if (num == 0)
         num = share_of(&me->team->root);
-    me->team->root.told = num;
+    me->team->root.reported = num;
     /* relaxed, both: as in abtomp_root_threads */
     int most = atomic_load_explicit(&most_reported, memory_order_relaxed);
     while (most < num && !atomic_compare_exchange_weak_explicit(&most_reported, &most, num, memory_order_relaxed,
