@@ -12,10 +12,15 @@
  * sees the store of the other.
  */
 
+static uint32_t state_of(uint32_t word)
+{
+    return word % (1 << ABTI_SLEEPER_BITS);
+}
+
 void abti_sleeper_prepare(struct abti_sleeper *s)
 {
     abti_assert(abti_load_seq_cst(&s->word) == ABTI_AWAKE);
-    abti_waketree_help();
+    abti_waketree_help(abti_waketree_own());
     abti_store_seq_cst(&s->word, ABTI_ASLEEP);
 }
 
@@ -37,15 +42,14 @@ bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns)
 bool abti_sleeper_cancel(struct abti_sleeper *s)
 {
     uint32_t word = atomic_exchange(&s->word, ABTI_AWAKE);
-    if (word == ABTI_WOKEN)
-        abti_waketree_arrive();
-    return word == ABTI_WOKEN || word == ABTI_SIGNALLED;
+    if (state_of(word) == ABTI_WOKEN && word != ABTI_WOKEN)
+        abti_waketree_arrive(word >> ABTI_SLEEPER_BITS);
+    return state_of(word) == ABTI_WOKEN;
 }
 
 bool abti_sleeper_is_woken(struct abti_sleeper *s)
 {
-    uint32_t word = abti_load_seq_cst(&s->word);
-    return word == ABTI_WOKEN || word == ABTI_SIGNALLED;
+    return state_of(abti_load_seq_cst(&s->word)) == ABTI_WOKEN;
 }
 
 /*
@@ -58,9 +62,9 @@ abti_wakeup abti_sleeper_claim(struct abti_sleeper *s)
 {
     abti_assert(s && ((uintptr_t)s & 1) == 0);
     uint32_t word = abti_load_seq_cst(&s->word);
-    bool in_loop = (word & ABTI_IN_LOOP) == ABTI_IN_LOOP;
-    if ((word != ABTI_ASLEEP && !in_loop) ||
-        !atomic_compare_exchange_strong(&s->word, &word, in_loop ? ABTI_SIGNALLED : ABTI_WOKEN))
+    bool in_loop = state_of(word) == ABTI_IN_LOOP;
+    uint32_t woken = ABTI_WOKEN | (in_loop ? 0 : abti_waketree_own()) << ABTI_SLEEPER_BITS;
+    if ((word != ABTI_ASLEEP && !in_loop) || !atomic_compare_exchange_strong(&s->word, &word, woken))
         return NULL;
     return (abti_wakeup)(in_loop ? (uintptr_t)(word >> ABTI_SLEEPER_BITS) << 1 | 1 : (uintptr_t)s);
 }

@@ -12,11 +12,12 @@
  * One sleeper is the place of one native thread: an ES's, or an external thread's.
  *
  *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before the last poll of its object
- *   ASLEEP -> WOKEN            by one waker, which then makes the one system call, or leaves it to others
- *   IN_LOOP -> SIGNALLED       likewise, for a signal to the file descriptor in the upper bits
+ *   ASLEEP -> WOKEN            by one waker, which then makes the one system call, or leaves it to others. The upper
+ *                              bits have the number of its tree
+ *   IN_LOOP -> WOKEN           likewise, for a signal to the file descriptor in the upper bits, which become 0
  *   any -> AWAKE               by its thread
  */
-enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SIGNALLED = 4, ABTI_SLEEPER_BITS = 3 };
+enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SLEEPER_BITS = 2 };
 
 struct abti_sleeper {
     _Atomic(uint32_t) word;
@@ -52,7 +53,7 @@ typedef struct abti_wakeup *abti_wakeup;
 /*
  * The two halves of abti_sleeper_wake. By the first the caller becomes the one that wakes the thread, under the lock
  * that keeps the sleeper there. NULL: the thread is awake, or another one wakes it. By the second it makes the system
- * call, without that lock.
+ * call, without that lock, on the same native thread, whose tree the first has named.
  */
 abti_wakeup abti_sleeper_claim(struct abti_sleeper *s) ABTI_MUST_CHECK;
 

@@ -5,6 +5,11 @@
 #include "wait/word.h"
 
 /*
+ * Each waking thread has a tree, so that wakers that have nothing to do with each other share no line and leave no
+ * wakes to each other's sleepers. A thread that is woken learns the tree's number with its wake. A tree belongs to no
+ * thread's memory: those that were woken come to it even if their waker has ended. With more than WAKETREES threads
+ * some have one tree together, as has a thread with its handlers of signals.
+ *
  * The lower half of `state` has a bit for each slot with a word to be woken. The upper half, signed, is the number of
  * threads that are going to read these bits: those that were woken and have not arrived, and those in
  * abti_waketree_wake. A thread that arrives before its wake was counted makes it too small for a moment, never too
@@ -21,55 +26,69 @@
  *
  * relaxed, elsewhere: operations on one word have one order.
  */
-enum { WAKETREE_ENOUGH = 3, WAKETREE_SLOTS = 7 };
+enum { WAKETREES = 64, WAKETREE_ENOUGH = 3, WAKETREE_SLOTS = 7 };
 #define WAKETREE_ONE ((uint64_t)1 << 32)
 
-static struct {
+static struct waketree {
     _Atomic(uint64_t) state;
-    _Atomic(_Atomic(uint32_t) *) slots[WAKETREE_SLOTS];
-} tree ABTI_ALIGNED(ABTI_CACHE_LINE); /* a thread that changes the state has the slots, too */
+    _Atomic(_Atomic(uint32_t) *) slots[WAKETREE_SLOTS]; /* a thread that changes the state has them, too */
+} ABTI_ALIGNED(ABTI_CACHE_LINE) trees[1 + WAKETREES];   /* the first is nobody's */
+static _Thread_local uint32_t own __attribute__((tls_model("initial-exec"))); /* 0: no number yet */
+
+/* A handler of signals may take a number between the two accesses: its wakes have that one, later ones the other. */
+ABTI_UNKNOWN uint32_t abti_waketree_own(void)
+{
+    static _Atomic(uint32_t) num_wakers;
+    if (own == 0)
+        own = 1 + abti_fetch_add_relaxed(&num_wakers, 1) % WAKETREES;
+    return own;
+}
 
 static int32_t num_coming(uint64_t state)
 {
     return (int32_t)(state / WAKETREE_ONE);
 }
 
-void abti_waketree_help(void)
+void abti_waketree_help(uint32_t number)
 {
+    struct waketree *tree = &trees[number];
     uint64_t state;
-    while ((uint32_t)(state = abti_load_relaxed(&tree.state)) != 0) { /* relaxed: a hint */
+    while ((uint32_t)(state = abti_load_relaxed(&tree->state)) != 0) { /* relaxed: a hint */
         uint64_t bit = state & -state;
         /*
          * acquire, release: pair with those in abti_waketree_wake. A thread that sees a bit set finds the slot filled,
          * and one that sees a slot empty finds the bit cleared.
          */
-        if (abti_cas_acquire(&tree.state, &state, state - bit + WAKETREE_ONE))
-            abti_word_wake(abti_exchange_release(&tree.slots[__builtin_ctzll(bit)], NULL));
+        if (abti_cas_acquire(&tree->state, &state, state - bit + WAKETREE_ONE))
+            abti_word_wake(abti_exchange_release(&tree->slots[__builtin_ctzll(bit)], NULL));
     }
 }
 
 void abti_waketree_wake(_Atomic(uint32_t) *word)
 {
-    bool enough = num_coming(abti_fetch_add_relaxed(&tree.state, WAKETREE_ONE)) >= WAKETREE_ENOUGH;
+    uint32_t number = abti_waketree_own();
+    struct waketree *tree = &trees[number];
+    bool enough = num_coming(abti_fetch_add_relaxed(&tree->state, WAKETREE_ONE)) >= WAKETREE_ENOUGH;
     for (unsigned i = 0; i < WAKETREE_SLOTS && enough; i++) {
         _Atomic(uint32_t) *empty = NULL;
         /* acquire, release: pair with those in abti_waketree_help */
-        if (!abti_cas_acquire(&tree.slots[i], &empty, word))
+        if (!abti_cas_acquire(&tree->slots[i], &empty, word))
             continue;
-        if (num_coming(abti_fetch_add_release(&tree.state, ((uint64_t)1 << i) - WAKETREE_ONE)) <= 1)
-            abti_waketree_help();
+        if (num_coming(abti_fetch_add_release(&tree->state, ((uint64_t)1 << i) - WAKETREE_ONE)) <= 1)
+            abti_waketree_help(number);
         return;
     }
     abti_word_wake(word);
 }
 
-void abti_waketree_arrive(void)
+void abti_waketree_arrive(uint32_t number)
 {
-    if ((uint32_t)abti_fetch_add_relaxed(&tree.state, -WAKETREE_ONE) != 0)
-        abti_waketree_help();
+    if ((uint32_t)abti_fetch_add_relaxed(&trees[number].state, -WAKETREE_ONE) != 0)
+        abti_waketree_help(number);
 }
 
 void abti_waketree_forget(void)
 {
-    abti_store_relaxed(&tree.state, 0); /* relaxed: there is no other thread. A slot that is filled stays so */
+    for (int i = 0; i <= WAKETREES; i++)
+        abti_store_relaxed(&trees[i].state, 0); /* relaxed: there is no other thread. A slot that is filled stays so */
 }

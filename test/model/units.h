@@ -81,16 +81,21 @@ void *abti_thread_word(enum abti_thread_word which)
 }
 
 /* test/model/waketree.c has it. */
+uint32_t abti_waketree_own(void)
+{
+    return 1;
+}
+
 void abti_waketree_wake(_Atomic(uint32_t) *word)
 {
     abti_word_wake(word);
 }
 
-void abti_waketree_arrive(void)
+void abti_waketree_arrive(uint32_t number)
 {
 }
 
-void abti_waketree_help(void)
+void abti_waketree_help(uint32_t number)
 {
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tree of wakes: wait/waketree.c and wait/sleeper.c as they are. Two threads sleep, and what they wait for comes
- * while others have been woken and are still to arrive: none sleeps on, which relacy calls a deadlock.
+ * while others have been woken and are still to arrive: none sleeps on, which relacy calls a deadlock. Two wakers have
+ * one tree, as a thread and its handler, or a tree each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,13 @@ const char *const model_subjects[] = {"src/wait/waketree.c", 0};
 
 static struct abti_sleeper sleepers[2];
 static _Atomic(int) told[2];
+static uint32_t last; /* the number of the last thread's tree */
+
+/* All threads have one such variable here: no access to it counts. */
+__attribute__((no_sanitize("thread"))) void model_arrive(int index)
+{
+    own = index < 2 ? 3 : index == 2 ? 1 : last;
+}
 
 /* No thread has words of its own, and none sleeps in a loop. */
 void *abti_thread_word(enum abti_thread_word which)
@@ -29,10 +37,18 @@ void abti_wakefd_signal(int signal_fd)
 
 static void reset(void)
 {
-    memset(&tree, 0, sizeof(tree));
+    memset(trees, 0, sizeof(trees));
     memset(sleepers, 0, sizeof(sleepers));
     memset(told, 0, sizeof(told));
-    abti_store_relaxed(&tree.state, WAKETREE_ENOUGH * WAKETREE_ONE);
+    abti_store_relaxed(&trees[1].state, WAKETREE_ENOUGH * WAKETREE_ONE);
+    last = 1;
+}
+
+static void reset_two(void)
+{
+    reset();
+    abti_store_relaxed(&trees[2].state, WAKETREE_ENOUGH * WAKETREE_ONE);
+    last = 2;
 }
 
 static void sleep_until_told(int i)
@@ -52,11 +68,11 @@ static void tell(int i)
     abti_sleeper_wake(&sleepers[i]);
 }
 
-/* Those who were to come, one after the other. */
-static void arrive(int num)
+/* Those who were to come to the tree, one after the other. */
+static void arrive(uint32_t number, int num)
 {
     for (int i = 0; i < num; i++)
-        abti_waketree_arrive();
+        abti_waketree_arrive(number);
 }
 
 static void one_wakes(int index)
@@ -67,7 +83,7 @@ static void one_wakes(int index)
         tell(0);
         tell(1);
     } else {
-        arrive(WAKETREE_ENOUGH);
+        arrive(1, WAKETREE_ENOUGH);
     }
 }
 
@@ -77,18 +93,31 @@ static void two_wake(int index)
         sleep_until_told(index);
     } else {
         tell(index - 2);
-        arrive(index == 2 ? 1 : WAKETREE_ENOUGH - 1);
+        arrive(1, index == 2 ? 1 : WAKETREE_ENOUGH - 1);
+    }
+}
+
+/* Each has those arrive that the other waits for. */
+static void each_wakes(int index)
+{
+    if (index < 2) {
+        sleep_until_told(index);
+    } else {
+        tell(index - 2);
+        arrive(4 - (uint32_t)index, WAKETREE_ENOUGH);
     }
 }
 
 static void after(void)
 {
-    model_assert(tree.state == 0 && !tree.slots[0] && !tree.slots[1]);
+    for (int i = 0; i < MODEL_THREADS; i++)
+        model_assert(trees[i].state == 0 && !trees[i].slots[0] && !trees[i].slots[1]);
 }
 
 const struct model_program model_programs[] = {
     {"one wakes", 4, 4000, reset, one_wakes, after},
-    {"two wake", 4, 4000, reset, two_wake, after},
+    {"two wake by one tree", 4, 4000, reset, two_wake, after},
+    {"each by its own", 4, 4000, reset_two, each_wakes, after},
     {0},
 };
 

@@ -23,7 +23,7 @@ static int num_woken(struct abti_sleeper *sleepers)
 {
     int woken = 0;
     for (int i = 0; i < SLEEPERS; i++)
-        woken += abti_load_relaxed(&sleepers[i].word) == ABTI_WOKEN;
+        woken += abti_sleeper_is_woken(&sleepers[i]);
     return woken;
 }
 
