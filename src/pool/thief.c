@@ -9,7 +9,7 @@
 
 bool abti_pool_is_spared_slow(abti_pool *pool)
 {
-    return abti_truce_holds(&pool->truce, abti_clock_mono_ns()) && abti_pool_may_ask(pool);
+    return abti_clock_mono_ns() < abti_truce_until(&pool->truce) && abti_pool_may_ask(pool);
 }
 
 /* Whether the thief, which may just have run an earlier stolen unit, may steal from the pool. */

@@ -37,7 +37,7 @@ bool abti_pool_is_spared_slow(abti_pool *pool);
 /* Whether thieves leave the pool alone for now, and do not even look at it: a poll costs its stream a cache miss. */
 ABTI_INLINE bool abti_pool_is_spared(abti_pool *pool)
 {
-    return abti_load_relaxed(&pool->truce.until_ns) != 0 && abti_pool_is_spared_slow(pool);
+    return abti_truce_until(&pool->truce) != 0 && abti_pool_is_spared_slow(pool);
 }
 
 /* Returns one of the numbers below `num` at random. */

@@ -21,22 +21,19 @@ static void learn_size(struct abti_thief *thief, uint64_t unit_ns)
 /* Counts a small unit, and begins a truce if it was one too many. */
 static void learn_small(struct abti_truce *truce, uint64_t now_ns)
 {
-    uint32_t smalls = atomic_load_explicit(&truce->smalls, memory_order_relaxed);
+    uint64_t smalls = atomic_load_explicit(&truce->word, memory_order_relaxed) / ABTI_TRUCE_SMALL, until_ns = 0;
     if (smalls < ABTI_THIEF_ENOUGH_SMALLS + ABTI_THIEF_REST_DOUBLINGS)
-        atomic_store_explicit(&truce->smalls, ++smalls, memory_order_relaxed);
+        smalls++;
     if (smalls >= ABTI_THIEF_ENOUGH_SMALLS)
-        atomic_store_explicit(&truce->until_ns,
-                              now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << (smalls - ABTI_THIEF_ENOUGH_SMALLS)),
-                              memory_order_relaxed);
+        until_ns = now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << (smalls - ABTI_THIEF_ENOUGH_SMALLS));
+    atomic_store_explicit(&truce->word, smalls * ABTI_TRUCE_SMALL + until_ns, memory_order_relaxed);
 }
 
-/* A large unit ends the truce. Most often there is none, and nothing is written that others read. */
-static void learn_large(struct abti_truce *truce)
+uint64_t abti_truce_end(struct abti_truce *truce)
 {
-    if (atomic_load_explicit(&truce->smalls, memory_order_relaxed) == 0)
-        return;
-    atomic_store_explicit(&truce->smalls, 0, memory_order_relaxed);
-    atomic_store_explicit(&truce->until_ns, 0, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&truce->word, memory_order_relaxed);
+    atomic_store_explicit(&truce->word, word - word % ABTI_TRUCE_SMALL, memory_order_relaxed);
+    return word % ABTI_TRUCE_SMALL;
 }
 
 void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce, uint64_t now_ns)
@@ -46,20 +43,21 @@ void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce,
     uint64_t unit_ns = (now_ns - thief->got_ns) / (1u + thief->ran);
     thief->got_ns = 0;
     learn_size(thief, unit_ns);
-    if (unit_ns >= ABTI_THIEF_SMALL_NS)
-        learn_large(truce);
-    else if (thief->was_busy)
+    uint64_t word = atomic_load_explicit(&truce->word, memory_order_relaxed);
+    if (unit_ns < ABTI_THIEF_SMALL_NS && thief->was_busy)
         learn_small(truce, now_ns);
-    else if (atomic_load_explicit(&truce->until_ns, memory_order_relaxed) - 1 < now_ns + ABTI_THIEF_SMALL_NS)
-        atomic_store_explicit(&truce->until_ns, 0, memory_order_relaxed); /* nobody is busy there, as a try has found */
+    else if (unit_ns >= ABTI_THIEF_SMALL_NS && word != 0) /* most often nothing is written that others read */
+        atomic_store_explicit(&truce->word, 0, memory_order_relaxed);
+    else if (word % ABTI_TRUCE_SMALL - 1 < now_ns + ABTI_THIEF_SMALL_NS)
+        (void)abti_truce_end(truce); /* nobody is busy there, as a try has found */
 }
 
 bool abti_truce_try(struct abti_truce *truce, uint64_t now_ns)
 {
-    uint64_t until_ns = atomic_load_explicit(&truce->until_ns, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&truce->word, memory_order_relaxed), until_ns = word % ABTI_TRUCE_SMALL;
     if (now_ns < until_ns)
         return false;
     return until_ns == 0 ||
-           atomic_compare_exchange_strong_explicit(&truce->until_ns, &until_ns, now_ns + ABTI_THIEF_SMALL_NS,
+           atomic_compare_exchange_strong_explicit(&truce->word, &word, word - until_ns + now_ns + ABTI_THIEF_SMALL_NS,
                                                    memory_order_relaxed, memory_order_relaxed);
 }

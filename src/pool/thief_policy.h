@@ -26,17 +26,16 @@ enum {
 };
 
 /*
- * All zeros at first. By the standard's names, since companions have this, too. Thieves alone write it: `until_ns`
- * becomes a time by the ENOUGH-th small unit and each one behind it, or by a try, for which one of those that find it
- * passed wins the compare-and-swap; it becomes 0, with `smalls`, by a large unit, and alone where nobody was busy.
- *
- * relaxed, all: it publishes nothing, so that no load has to pair with a store; the pool's lock guards the units. A
- * store that another one overtakes makes a truce shorter, or at most the longest, 16 us, longer: then there is a try.
+ * One word, 0 at first; by the standard's names, since companions have it, too. Its lower bits say until when the truce
+ * holds, 0: there is none; above them is how many of the last units that were got from a busy ES were too small.
+ * relaxed, all: it publishes nothing, so that no load has to pair with a store; the pool's lock guards the units.
+ * Thieves alone write it, each both parts at once, so one that overtakes another makes a truce shorter, or at most the
+ * longest, 16 us, longer: then there is a try, for which one of those that find it passed wins the compare-and-swap.
  */
 struct abti_truce {
-    _Atomic(uint64_t) until_ns; /* it holds until then, and the next one begins with a try; 0: there is none */
-    _Atomic(uint32_t) smalls;   /* how many of the last units that were got from a busy ES were too small */
+    _Atomic(uint64_t) word;
 };
+#define ABTI_TRUCE_SMALL ((uint64_t)1 << 60)
 
 /* The memory of a scheduler that steals, or of an ES that has sources. It is all zeros at first, and that ES alone
  * uses it. */
@@ -47,10 +46,16 @@ struct abti_thief {
     uint16_t ran;    /* how many of those beside the first it has run since */
 };
 
+/* Until when thieves are to leave the pool alone. */
+ABTI_INLINE uint64_t abti_truce_until(const struct abti_truce *truce)
+{
+    return atomic_load_explicit(&truce->word, memory_order_relaxed) % ABTI_TRUCE_SMALL;
+}
+
 /* Whether the time matters: a unit is to be judged by it, or there may be a truce. */
 ABTI_INLINE bool abti_thief_needs_time(const struct abti_thief *thief, const struct abti_truce *truce)
 {
-    return ABTI_UNLIKELY((thief->got_ns | atomic_load_explicit(&truce->until_ns, memory_order_relaxed)) != 0);
+    return ABTI_UNLIKELY((thief->got_ns | abti_truce_until(truce)) != 0);
 }
 
 /*
@@ -71,13 +76,10 @@ ABTI_INLINE void abti_thief_learn_more(struct abti_thief *thief)
  */
 void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce, uint64_t now_ns);
 
-/* Whether thieves are to leave the pool alone. */
-ABTI_INLINE bool abti_truce_holds(const struct abti_truce *truce, uint64_t now_ns)
-{
-    return now_ns < atomic_load_explicit(&truce->until_ns, memory_order_relaxed);
-}
-
 /* Whether the caller may steal. If the last units were small it is the one that tries, and no other one for a while. */
 bool abti_truce_try(struct abti_truce *truce, uint64_t now_ns);
+
+/* Ends it, but keeps the count. Returns until when it held. */
+uint64_t abti_truce_end(struct abti_truce *truce);
 
 #endif

@@ -232,7 +232,7 @@ static bool source_rest(abti_es *es, abti_sched *sched, struct asked *asked)
     abti_spin_unlock(&es->idle->sources_lock);
     while (
         !found &&
-        (now_ns < end_ns || (patience_ns > 0 && es->idle->asks_again) || abti_truce_holds(&es->idle->truce, now_ns)) &&
+        (now_ns < end_ns || (patience_ns > 0 && es->idle->asks_again) || now_ns < abti_truce_until(&es->idle->truce)) &&
         !has_unit(sched)) {
         if (now_ns >= poll_ns) {
             found = source_poll(es, asked);

@@ -94,10 +94,7 @@ static uint64_t learn_return(struct abtomp_tasks *own)
     if (!abti_thief_needs_time(&own->thief, &own->truce))
         return 0;
     abti_thief_learn_return(&own->thief, &own->truce, abtomp_now_ns());
-    /* relaxed, both: it is its own. The bell may end the rest, too */
-    uint64_t until_ns = atomic_load_explicit(&own->truce.until_ns, memory_order_relaxed);
-    atomic_store_explicit(&own->truce.until_ns, 0, memory_order_relaxed);
-    return until_ns;
+    return abti_truce_end(&own->truce); /* it is its own. The bell may end the rest, too */
 }
 
 /* -- The search -- */
