@@ -334,6 +334,16 @@ static void ordered_many(void)
         diag("%ld voluntary switches", switches);
 }
 
+/* The number is that of LLVM's interface. */
+static void trapezoidal(void)
+{
+    omp_set_schedule((omp_sched_t)101, 3);
+    runtime();
+    runtime_monotonic();
+    ordered_runtime();
+    doacross_runtime();
+}
+
 int main(void)
 {
     watchdog_begin(0);
@@ -366,6 +376,7 @@ int main(void)
     doacross_guided();
     doacross_runtime();
     doacross_large();
+    trapezoidal();
     sections();
     single();
     scans();

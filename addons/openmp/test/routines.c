@@ -62,6 +62,11 @@ static void test_variables(const char *self)
     is_str(called(self, "schedule", "OMP_SCHEDULE=monotonic:guided,4"), "monotonic 3 4", "OMP_SCHEDULE");
     is_str(called(self, "schedule", "OMP_SCHEDULE=dynamic,5"), "2 5", "OMP_SCHEDULE without a modifier");
     is_str(called(self, "schedule", "OMP_SCHEDULE=static"), "monotonic 1 0", "OMP_SCHEDULE without a chunk");
+    is_str(called(self, "schedule", "OMP_SCHEDULE=' NonMonotonic : Static_Steal , 7 '"), "2 7", "a kind of LLVM");
+    is_str(called(self, "schedule", "OMP_SCHEDULE=auto"), "4 1", "auto");
+    is_str(called(self, "schedule", "OMP_SCHEDULE=trapezoidal"), "101 1", "another one, without a chunk");
+    called(self, "schedule", "OMP_DISPLAY_ENV=true OMP_SCHEDULE=monotonic:trapezoidal,3");
+    ok(strstr(out, "OMP_SCHEDULE = 'MONOTONIC:TRAPEZOIDAL,3'\n"), "it is displayed");
     is_str(called(self, "rest",
                   "OMP_DYNAMIC=true OMP_THREAD_LIMIT=9 OMP_MAX_ACTIVE_LEVELS=5 OMP_CANCELLATION=TRUE "
                   "OMP_DEFAULT_DEVICE=2 OMP_MAX_TASK_PRIORITY=7 OMP_PROC_BIND=close"),

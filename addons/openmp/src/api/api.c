@@ -126,7 +126,7 @@ ABTOMP_API void omp_set_schedule(unsigned kind, int chunk)
 {
     struct abtomp_icvs *icvs = abtomp_change_icvs(abtomp_self());
     unsigned plain = kind & ~ABTOMP_MONOTONIC;
-    if (plain < ABTOMP_STATIC || plain > ABTOMP_AUTO)
+    if (plain < ABTOMP_STATIC || (plain > ABTOMP_AUTO && plain != ABTOMP_TRAPEZOIDAL))
         return;
     icvs->run_sched = kind;
     if (plain == ABTOMP_STATIC)

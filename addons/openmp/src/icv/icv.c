@@ -185,7 +185,10 @@ static bool parse_spincount(const struct variable *variable, const char *text)
     return is_end(text);
 }
 
-static const char *const schedules[] = {"?", "static", "dynamic", "guided", "auto", NULL};
+/* By their numbers, then those of LLVM. */
+static const char *const schedules[] = {"?",    "static",      "dynamic",      "guided",
+                                        "auto", "trapezoidal", "static_steal", NULL};
+static const int more_kinds[] = {ABTOMP_TRAPEZOIDAL, ABTOMP_DYNAMIC};
 
 static bool parse_schedule(const struct variable *variable, const char *text)
 {
@@ -197,7 +200,8 @@ static bool parse_schedule(const struct variable *variable, const char *text)
     int kind = read_word(&text, schedules);
     if (kind <= 0)
         return false;
-    long long chunk = kind == ABTOMP_STATIC || kind == ABTOMP_AUTO ? 0 : 1;
+    kind = kind > ABTOMP_AUTO ? more_kinds[kind - ABTOMP_AUTO - 1] : kind;
+    long long chunk = kind != ABTOMP_STATIC;
     if (*text == ',') {
         text++;
         if (!read_number(&text, 0, INT_MAX, &chunk))
@@ -299,7 +303,7 @@ static void print_schedule(const struct variable *variable)
     unsigned kind = icvs->run_sched & ~ABTOMP_MONOTONIC;
     if ((icvs->run_sched & ABTOMP_MONOTONIC) != 0 && kind != ABTOMP_STATIC)
         fputs("MONOTONIC:", stderr);
-    print_upper(schedules[kind]);
+    print_upper(schedules[kind == ABTOMP_TRAPEZOIDAL ? ABTOMP_AUTO + 1 : kind]);
     if (icvs->run_chunk > (kind == ABTOMP_STATIC ? 0 : 1))
         fprintf(stderr, ",%ld", icvs->run_chunk);
 }
@@ -348,8 +352,8 @@ static const struct variable variables[] = {
     {"OMP_DYNAMIC", "true or false", parse_flag, print_flag, .to = &abtomp_env.icvs.dynamic},
     {"OMP_NESTED", "true or false", parse_flag, print_flag, .to = &is_nested},
     {"OMP_NUM_THREADS", "a list of positive numbers", parse_levels, print_levels, .to = &threads_said},
-    {"OMP_SCHEDULE", "[[non]monotonic:]static, dynamic, guided or auto[,chunk]", parse_schedule, print_schedule,
-     .to = &abtomp_env.icvs, .text = "dynamic", .llvm_text = "static"},
+    {"OMP_SCHEDULE", "[[non]monotonic:]static, dynamic, guided, auto, trapezoidal or static_steal[,chunk]",
+     parse_schedule, print_schedule, .to = &abtomp_env.icvs, .text = "dynamic", .llvm_text = "static"},
     {"OMP_PROC_BIND", "true, false, or a list of primary, close and spread", parse_bind, print_levels, .to = &bind_said,
      .words = policies},
     {"GOMP_CPU_AFFINITY", "a list of processors that there are", parse_cpus, NULL, .to = NULL},

@@ -10,6 +10,7 @@
 
 /* The kinds of schedules, by the numbers of the interface. The highest bit says "monotonic". */
 enum { ABTOMP_STATIC = 1, ABTOMP_DYNAMIC = 2, ABTOMP_GUIDED = 3, ABTOMP_AUTO = 4 };
+enum { ABTOMP_TRAPEZOIDAL = 101 }; /* LLVM's: another guided one */
 #define ABTOMP_MONOTONIC 0x80000000U
 
 /* How members are bound to places, likewise. */

@@ -266,7 +266,7 @@ void abtomp_share_leave(struct abtomp_member *me)
 
 /* -- Loops -- */
 
-/* Puts what the program asks for in place of "runtime" and "auto". */
+/* Puts what the program asks for in place of "runtime", "auto" and "trapezoidal". */
 static void resolve_loop(struct abtomp_loop *loop, const struct abtomp_icvs *icvs)
 {
     if ((loop->kind & ~ABTOMP_MONOTONIC) == ABTOMP_RUNTIME) {
@@ -277,6 +277,8 @@ static void resolve_loop(struct abtomp_loop *loop, const struct abtomp_icvs *icv
         loop->kind = ABTOMP_STATIC;
         loop->chunk = 0;
     }
+    if ((loop->kind & ~ABTOMP_MONOTONIC) == ABTOMP_TRAPEZOIDAL)
+        loop->kind = ABTOMP_GUIDED;
     if (loop->kind == ABTOMP_DYNAMIC && !loop->is_ordered && loop->num_sinks == 0)
         loop->kind = ABTOMP_RANGES;
     loop->kind &= ~ABTOMP_MONOTONIC;
