@@ -3,16 +3,23 @@
  * Where does an OpenMP program spend its time? A tool that counts regions, waits and tasks by where the program makes
  * them, and prints on stderr at its end how often each came and how long its threads were there.
  *
- *   cc -O2 -shared -fPIC -I../src/ompt -o profile.so profile.c && OMP_TOOL_LIBRARIES=./profile.so abt-run --openmp
- * ./program
+ *   cc -O2 -shared -fPIC -I../src/ompt -o profile.so profile.c
+ *   OMP_TOOL_LIBRARIES=./profile.so abt-run --openmp ./program
+ *
+ * Where it is installed, ompt.h is beside it. `addr2line -fe FILE OFFSET` says the line of a place that has no name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include "ompt.h"
 
 enum kind { REGION, BARRIER, TASKWAIT, TASKGROUP, TASK };
@@ -30,7 +37,7 @@ static struct row {
 /* What the thread does now: waits and tasks begin upon each other. Time of inner ones is not that of outer ones. */
 static _Thread_local struct {
     struct row *row;
-} open[DEPTH];
+} nested[DEPTH];
 static _Thread_local unsigned depth;
 static _Thread_local uint64_t since;
 
@@ -60,12 +67,12 @@ static struct row *find_row(enum kind kind, const void *at)
 static void change(struct row *row)
 {
     uint64_t now = now_ns();
-    if (depth > 0 && depth <= DEPTH && open[depth - 1].row)
-        atomic_fetch_add(&open[depth - 1].row->ns, now - since);
+    if (depth > 0 && depth <= DEPTH && nested[depth - 1].row)
+        atomic_fetch_add(&nested[depth - 1].row->ns, now - since);
     since = now;
     depth -= row == NULL && depth > 0;
     if (row && depth++ < DEPTH)
-        open[depth - 1].row = row;
+        nested[depth - 1].row = row;
 }
 
 static void on_region(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *region, unsigned members, int flags,
@@ -124,6 +131,42 @@ static int compare(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
+/* A file as a whole, until the program ends. NULL: it cannot be read. */
+static const char *map_file(const char *name)
+{
+    struct stat stat;
+    void *map = MAP_FAILED;
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && fstat(file, &stat) == 0)
+        map = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (file >= 0)
+        close(file);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+/*
+ * Names the function of a place by the table of symbols of its file. dladdr knows only what others may link with, and
+ * the functions that compilers make of constructs are local.
+ */
+static void find_local(const void *at, Dl_info *info)
+{
+    const char *map = map_file(info->dli_fname);
+    if (!map)
+        return;
+    const ElfW(Ehdr) *head = (const void *)map;
+    const ElfW(Shdr) *sections = (const void *)(map + head->e_shoff);
+    uintptr_t base = head->e_type == ET_DYN ? (uintptr_t)info->dli_fbase : 0;
+    for (int i = 0; i < head->e_shnum; i++) {
+        const ElfW(Sym) *symbols = (const void *)(map + sections[i].sh_offset);
+        for (size_t n = 0; sections[i].sh_type == SHT_SYMTAB && n < sections[i].sh_size / sizeof(*symbols); n++)
+            if ((symbols[n].st_info & 15) == STT_FUNC &&
+                (uintptr_t)at - base - symbols[n].st_value < symbols[n].st_size) {
+                info->dli_sname = map + sections[sections[i].sh_link].sh_offset + symbols[n].st_name;
+                info->dli_saddr = (void *)(base + symbols[n].st_value);
+            }
+    }
+}
+
 static void print_rows(ompt_data_t *tool)
 {
     (void)tool;
@@ -133,7 +176,9 @@ static void print_rows(ompt_data_t *tool)
         Dl_info info = {0};
         if (rows[i].count == 0)
             continue;
-        const char *name = dladdr(rows[i].at, &info) && info.dli_sname ? info.dli_sname : info.dli_fname;
+        if (dladdr(rows[i].at, &info) && !info.dli_sname)
+            find_local(rows[i].at, &info);
+        const char *name = info.dli_sname ? info.dli_sname : info.dli_fname;
         const char *base = info.dli_sname ? info.dli_saddr : info.dli_fbase;
         fprintf(stderr, "%-10s %10llu %12.6f  %s+%#lx\n", kinds[rows[i].kind], (unsigned long long)rows[i].count,
                 (double)rows[i].ns * 1e-9, name ? name : "?", (unsigned long)((const char *)rows[i].at - base));
