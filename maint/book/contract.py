@@ -51,7 +51,7 @@ class Contract:
         self.base = None  # the function whose description goes with this one
 
 
-CODES = re.compile(r"(?<![A-Z_])(INV_[A-Z_]+|MEM|SYS|FEATURE_NA|UNINITIALIZED|COND_TIMEDOUT|MUTEX_LOCKED)\b")
+CODES = re.compile(r"(?<![A-Z_])(INV_[A-Z_]+|MEM|OTHER(?=:)|SYS|FEATURE_NA|UNINITIALIZED|COND_TIMEDOUT|MUTEX_LOCKED)\b")
 
 
 def with_codes(text):

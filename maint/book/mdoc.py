@@ -134,7 +134,7 @@ def of_readme():
     """What libabt is, as the README says it, without its links."""
     text = (book.TOP / "README.md").read_text().split("# libabt\n\n")[1].split("\n## ")[0]
     text = re.sub(r"\*\*|`", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", text))
-    return [" ".join(part.split()) for part in re.split(r"\n\n|\n- ", text)]
+    return [" ".join(part.split()) for part in re.split(r"\n\n(?:- )?|\n- ", text)]
 
 
 OVERVIEWS = (("libabt", "lightweight threads for people who write runtimes", None, ("abt-info 1", "abt-run 1", "abt-top 1", "abt 7", "abtio 7")),
