@@ -23,7 +23,8 @@ nav input{width:24em;max-width:60%;font:inherit}.names{columns:3 14em;padding-le
 .turn{display:flex;justify-content:space-between;border-top:1px solid #ccc;margin-top:2em;padding-top:.5em}
 @media(max-width:50em){body{display:block}#side{position:static;max-height:none}main{padding:1em}
 table{display:block;overflow-x:auto}main{overflow-wrap:anywhere}td code,th{overflow-wrap:normal}}
-@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre,#side{background:#262626}a{color:#8bf}}"""
+@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre,#side{background:#262626}a{color:#8bf}
+img{filter:invert(.9) hue-rotate(180deg)}}"""
 FOR_USERS = ("doc/debugging.md", "doc/tracing.md", "doc/performance.md", "doc/fork-join.md", "doc/io.md", "doc/glt.md",
              "doc/mpi.md", "doc/openmp.md")
 
