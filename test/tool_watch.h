@@ -123,12 +123,6 @@ static inline bool watch_agrees(char rule, bool there)
     return rule == ' ' || (rule == '+') == there;
 }
 
-static inline bool watch_names_no_object(ABT_sync_event_type reason)
-{
-    return reason == ABT_SYNC_EVENT_TYPE_UNKNOWN || reason == ABT_SYNC_EVENT_TYPE_USER ||
-           reason == ABT_SYNC_EVENT_TYPE_OTHER;
-}
-
 /* The pool, if the event names it: units of main schedulers are in none. */
 static inline bool watch_agrees_pool(const struct watch_rule *rule, struct watched *w, bool there)
 {

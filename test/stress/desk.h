@@ -26,23 +26,6 @@ static inline void desk_place(struct note *note)
     pthread_mutex_unlock(&desk.lock);
 }
 
-/* False: somebody has taken it already. */
-static inline bool desk_withdraw(struct note *note)
-{
-    bool found = false;
-
-    pthread_mutex_lock(&desk.lock);
-    for (struct note **link = &desk.first; *link; link = &(*link)->next) {
-        if (*link == note) {
-            *link = note->next;
-            found = true;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&desk.lock);
-    return found;
-}
-
 /* NULL: there is none. */
 static inline void *desk_take(void)
 {

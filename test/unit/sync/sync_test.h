@@ -110,31 +110,6 @@ static inline void finish(struct actor *actor)
         must(ABT_thread_free(&actor->ult));
 }
 
-/* --- Queues --- */
-
-static inline int num_queued(struct abti_spin *lock, struct abti_waitq *q)
-{
-    int num = 0;
-
-    abti_spin_lock(lock);
-    struct abti_waiter *head = q->head;
-    for (struct abti_waiter *w = head; w; w = w->next == head ? NULL : w->next)
-        num++;
-    abti_spin_unlock(lock);
-    return num;
-}
-
-static inline void await_queued(struct abti_spin *lock, struct abti_waitq *q, int num)
-{
-    while (num_queued(lock, q) != num)
-        give_way();
-}
-
-static inline bool is_held(struct abti_spin *lock)
-{
-    return abti_load_acquire(&lock->word) != 0;
-}
-
 /* --- Races --- */
 
 /* An actor's arg is its number: actors of the kinds take turns. */
