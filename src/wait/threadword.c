@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wait/threadword.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include "base/atomic.h"
+#include "base/hash.h"
 
 static pthread_key_t keys[ABTI_THREAD_WORDS];
 static _Atomic(bool) are_made;
@@ -31,4 +33,9 @@ bool abti_thread_set_word(enum abti_thread_word which, void *value)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, make_keys);
     return has_keys() && pthread_setspecific(keys[which], value) == 0;
+}
+
+ABTI_UNKNOWN uint64_t abti_thread_hash(void)
+{
+    return abti_hash((uintptr_t)&errno);
 }

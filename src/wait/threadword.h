@@ -7,6 +7,7 @@
 #define ABTI_WAIT_THREADWORD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum abti_thread_word {
     ABTI_THREAD_KNOWN,   /* wait/external.h */
@@ -20,5 +21,9 @@ void *abti_thread_word(enum abti_thread_word which);
 
 /* False when there is no memory for it, or the process has used up its keys. */
 bool abti_thread_set_word(enum abti_thread_word which, void *value);
+
+/* A hash of the calling thread, whose upper bits are the good ones. Others may have the same. Signal handlers may ask.
+ */
+uint64_t abti_thread_hash(void);
 
 #endif

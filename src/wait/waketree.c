@@ -2,13 +2,14 @@
 #include "wait/waketree.h"
 
 #include "base/compiler.h"
+#include "wait/threadword.h"
 #include "wait/word.h"
 
 /*
  * Each waking thread has a tree, so that wakers that have nothing to do with each other share no line and leave no
  * wakes to each other's sleepers. A thread that is woken learns the tree's number with its wake. A tree belongs to no
- * thread's memory: those that were woken come to it even if their waker has ended. With more than WAKETREES threads
- * some have one tree together, as has a thread with its handlers of signals.
+ * thread's memory: those that were woken come to it even if their waker has ended. Threads with the same hash have one
+ * tree together, as has a thread with its handlers of signals.
  *
  * The lower half of `state` has a bit for each slot with a word to be woken. The upper half, signed, is the number of
  * threads that are going to read these bits: those that were woken and have not arrived, and those in
@@ -26,22 +27,17 @@
  *
  * relaxed, elsewhere: operations on one word have one order.
  */
-enum { WAKETREES = 64, WAKETREE_ENOUGH = 3, WAKETREE_SLOTS = 7 };
+enum { WAKETREE_BITS = 6, WAKETREES = 1 << WAKETREE_BITS, WAKETREE_ENOUGH = 3, WAKETREE_SLOTS = 7 };
 #define WAKETREE_ONE ((uint64_t)1 << 32)
 
 static struct waketree {
     _Atomic(uint64_t) state;
     _Atomic(_Atomic(uint32_t) *) slots[WAKETREE_SLOTS]; /* a thread that changes the state has them, too */
 } ABTI_ALIGNED(ABTI_CACHE_LINE) trees[1 + WAKETREES];   /* the first is nobody's */
-static _Thread_local uint32_t own __attribute__((tls_model("initial-exec"))); /* 0: no number yet */
 
-/* A handler of signals may take a number between the two accesses: its wakes have that one, later ones the other. */
-ABTI_UNKNOWN uint32_t abti_waketree_own(void)
+uint32_t abti_waketree_own(void)
 {
-    static _Atomic(uint32_t) num_wakers;
-    if (own == 0)
-        own = 1 + abti_fetch_add_relaxed(&num_wakers, 1) % WAKETREES;
-    return own;
+    return 1 + (uint32_t)(abti_thread_hash() >> (64 - WAKETREE_BITS));
 }
 
 static int32_t num_coming(uint64_t state)

@@ -16,12 +16,17 @@ const char *const model_subjects[] = {"src/wait/waketree.c", 0};
 
 static struct abti_sleeper sleepers[2];
 static _Atomic(int) told[2];
-static uint32_t last; /* the number of the last thread's tree */
+static uint32_t own, last; /* the numbers of the running thread's tree, and of the last thread's */
 
 /* All threads have one such variable here: no access to it counts. */
 __attribute__((no_sanitize("thread"))) void model_arrive(int index)
 {
     own = index < 2 ? 3 : index == 2 ? 1 : last;
+}
+
+__attribute__((no_sanitize("thread"))) uint64_t abti_thread_hash(void)
+{
+    return (uint64_t)(own - 1) << (64 - WAKETREE_BITS);
 }
 
 /* No thread has words of its own, and none sleeps in a loop. */

@@ -38,7 +38,6 @@ static uint64_t in_ms(unsigned ms)
 static void push_to(int i)
 {
     abti_unit *unit = abti_unit_alloc_external();
-
     abti_unit_init(unit, NULL, NULL, pools[i], ABTI_UNIT_NAMED);
     abti_pool_push(pools[i], unit, 0);
 }
@@ -46,7 +45,6 @@ static void push_to(int i)
 static bool pop_from(int i)
 {
     abti_unit *unit = abti_pool_pop(pools[i], 0);
-
     abti_parking_settle(&parkings[i], pools[i]);
     if (unit)
         abti_unit_release_external(unit);
@@ -111,7 +109,6 @@ static void test_time(void)
 static void *push_late(void *arg)
 {
     struct timespec ts = {.tv_nsec = 3000000};
-
     nanosleep(&ts, NULL);
     push_to((int)(intptr_t)arg);
     return NULL;
@@ -120,7 +117,6 @@ static void *push_late(void *arg)
 static void *ask_late(void *arg)
 {
     struct timespec ts = {.tv_nsec = 3000000};
-
     nanosleep(&ts, NULL);
     abti_es_notify(es, ABTI_ES_REQ_CHECK);
     return arg;
@@ -129,7 +125,6 @@ static void *ask_late(void *arg)
 static void test_wakes(void)
 {
     pthread_t thread;
-
     for (int i = 0; i < POOLS; i++) {
         must(pthread_create(&thread, NULL, push_late, (void *)(intptr_t)i));
         park();
