@@ -8,10 +8,7 @@
 
 #include "wait/group.h"
 
-/*
- * Whether the round is over. *now is the count. acquire: pairs with the release in abti_barrier_meet and
- * abti_xbarrier_wait
- */
+/* Whether the round is over; *now is the count. acquire: pairs with abti_barrier_meet and abti_xbarrier_wait */
 ABTI_INLINE bool abti_round_is_over(const _Atomic(uint32_t) *rounds, uint32_t round, uint32_t *now)
 {
     *now = abti_load_acquire(rounds);

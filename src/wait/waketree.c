@@ -6,10 +6,10 @@
 #include "wait/word.h"
 
 /*
- * Each waking thread has a tree, so that wakers that have nothing to do with each other share no line and leave no
- * wakes to each other's sleepers. A thread that is woken learns the tree's number with its wake. A tree belongs to no
- * thread's memory: those that were woken come to it even if their waker has ended. Threads with the same hash have one
- * tree together, as has a thread with its handlers of signals.
+ * Each waking thread has a tree, so that unrelated wakers share no line and leave no wakes to each other's sleepers. A
+ * thread that is woken learns the tree's number with its wake. A tree belongs to no thread's memory: threads that were
+ * woken come to it even if their waker has ended. Threads with the same hash have one tree together, as has a thread
+ * with its handlers of signals.
  *
  * The lower half of `state` has a bit for each slot with a word to be woken. The upper half, signed, is the number of
  * threads that are going to read these bits: those that were woken and have not arrived, and those in
