@@ -252,6 +252,10 @@ abti_wakeup abti_parking_claim_surplus(abti_pool *pool)
 size_t abti_parking_unlock_and_wake(abti_pool *pool, size_t num)
 {
     abti_assert(abti_pool_is_locked(pool));
+    if (ABTI_LIKELY(!abti_pool_has_parked(pool))) {
+        abti_pool_unlock(abti_es_self, pool);
+        return 0;
+    }
     abti_wakeup wakeups[ABTI_PARKING_WAKES];
     size_t n = 0;
     while (n < ABTI_PARKING_WAKES && n < num && (wakeups[n] = abti_parking_claim_locked(pool)) != NULL)

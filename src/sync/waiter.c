@@ -253,6 +253,10 @@ void abti_waiter_wake(struct abti_waiter *w)
 
 void abti_waiter_wake_all(struct abti_waiter *first)
 {
+    if (first && !first->next) { /* most often */
+        abti_waiter_wake(first);
+        return;
+    }
     struct abti_queue units;
     abti_queue_init(&units);
     for (struct abti_waiter *w = first, *next; w; w = next) {
