@@ -133,7 +133,6 @@ openmp_tests = \
 	addons/openmp/test/constructor \
 	addons/openmp/test/environment \
 	addons/openmp/test/kmp \
-	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
 	addons/openmp/test/nested \
 	addons/openmp/test/nested_tls \
@@ -166,22 +165,20 @@ addons_openmp_test_atomics_LDADD =
 addons_openmp_test_calls_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_calls_LINK = $(openmp_test_link)
 addons_openmp_test_calls_LDADD =
+addons_openmp_test_cancel_SOURCES = addons/openmp/test/cancel.c addons/openmp/test/tasks.h
 addons_openmp_test_cancel_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_cancel_LINK = $(openmp_test_link)
 addons_openmp_test_cancel_LDADD =
 addons_openmp_test_environment_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_environment_LINK = $(openmp_test_link)
 addons_openmp_test_environment_LDADD =
-addons_openmp_test_lastprivate_CFLAGS = $(openmp_test_cflags)
-addons_openmp_test_lastprivate_LINK = $(openmp_test_link)
-addons_openmp_test_lastprivate_LDADD =
 addons_openmp_test_routines_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_routines_LINK = $(openmp_test_link)
 addons_openmp_test_routines_LDADD =
 addons_openmp_test_loops_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_loops_LINK = $(openmp_test_link)
 addons_openmp_test_loops_LDADD =
-addons_openmp_test_nested_SOURCES = addons/openmp/test/nested.c addons/openmp/test/fib.h addons/openmp/test/modes.h
+addons_openmp_test_nested_SOURCES = addons/openmp/test/nested.c addons/openmp/test/tasks.h addons/openmp/test/modes.h
 addons_openmp_test_nested_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_nested_LINK = $(openmp_test_link)
 addons_openmp_test_nested_LDADD =
@@ -192,17 +189,18 @@ addons_openmp_test_nested_tls_LDADD =
 addons_openmp_test_regions_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_regions_LINK = $(openmp_test_link)
 addons_openmp_test_regions_LDADD =
-addons_openmp_test_smalltasks_SOURCES = addons/openmp/test/smalltasks.c addons/openmp/test/fib.h
+addons_openmp_test_smalltasks_SOURCES = addons/openmp/test/smalltasks.c addons/openmp/test/tasks.h
 addons_openmp_test_smalltasks_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_smalltasks_LINK = $(openmp_test_link)
 addons_openmp_test_smalltasks_LDADD =
-addons_openmp_test_tasks_SOURCES = addons/openmp/test/tasks.c addons/openmp/test/fib.h
+addons_openmp_test_tasks_SOURCES = addons/openmp/test/tasks.c addons/openmp/test/tasks.h
 addons_openmp_test_tasks_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_tasks_LINK = $(openmp_test_link)
 addons_openmp_test_tasks_LDADD =
 addons_openmp_test_targets_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_targets_LINK = $(openmp_test_link)
 addons_openmp_test_targets_LDADD =
+addons_openmp_test_taskgraph_SOURCES = addons/openmp/test/taskgraph.c addons/openmp/test/tasks.h
 addons_openmp_test_taskgraph_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_taskgraph_LINK = $(openmp_test_link)
 addons_openmp_test_taskgraph_LDADD =

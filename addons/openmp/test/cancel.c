@@ -6,19 +6,10 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "tasks.h"
 #include "watchdog.h"
 
 enum { MEMBERS = 4, NUM = 1000, ROUNDS = 50 };
-
-static void add(int *to, int value)
-{
-    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
-}
-
-static int get(const int *from)
-{
-    return __atomic_load_n(from, __ATOMIC_RELAXED);
-}
 
 /* One member cancels; others wait at a barrier, come to one later, or look. */
 static void regions(void)

@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "emulated.h"
 #include "sanitizers.h"
 #include "tap.h"
@@ -150,38 +149,22 @@ static const struct {
 
 static char program[PATH_MAX], text[8192];
 
-static void run_child(const char *name, const char *variable, const char *value, const int output[2])
+static int run_program(void *arg)
 {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    dup2(output[1], STDOUT_FILENO);
-    dup2(output[1], STDERR_FILENO);
-    close(output[0]);
-    close(output[1]);
+    const char **words = arg;
+    dup2(STDERR_FILENO, STDOUT_FILENO);
     setenv("OMP_AFFINITY_FORMAT", "level %L member %n of %N", 1);
-    if (variable)
-        setenv(variable, value, 1);
-    execl(program, program, name, (char *)NULL);
-    _exit(127);
+    if (words[1])
+        setenv(words[1], words[2], 1);
+    execl(program, program, words[0], (char *)NULL);
+    return 127;
 }
 
 /* Puts what it prints into `text`. Returns how it ends. */
 static int run_case(const char *name, const char *variable, const char *value)
 {
-    int output[2], status = -1;
-    ssize_t size, used = 0;
-    if (pipe(output) != 0)
-        return -1;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
-        run_child(name, variable, value, output);
-    close(output[1]);
-    while ((size = read(output[0], text + used, sizeof(text) - 1 - (size_t)used)) > 0)
-        used += size;
-    text[used] = '\0';
-    close(output[0]);
-    waitpid(child, &status, 0);
-    return status;
+    const char *words[] = {name, variable, value};
+    return child_run(run_program, words, text, sizeof(text));
 }
 
 static bool has_printed(const char *words)

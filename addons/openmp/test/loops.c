@@ -308,6 +308,42 @@ static void scans(void)
     is_int(last, 907, "lastprivate(conditional) gives the value of the last iteration that set it");
 }
 
+/*
+ * Compilers look for the last value in the last part that a member has had, so that no member may take another part
+ * behind the one that ends the loop. A member that comes late leaves its part to the others.
+ */
+static void delay(int loop)
+{
+    if (omp_get_thread_num() == loop % MEMBERS)
+        for (volatile int i = 0; i < 3000; i++)
+            ;
+}
+
+static int count_wrong_ends(int loop, int num)
+{
+    int last = -1, at = 0;
+#pragma omp parallel num_threads(MEMBERS)
+    {
+        delay(loop);
+#pragma omp for schedule(nonmonotonic : dynamic) lastprivate(last)
+        for (int i = 0; i < num; i++)
+            last = i;
+        delay(loop);
+#pragma omp for schedule(nonmonotonic : dynamic, 3) linear(at : 4)
+        for (int i = 0; i < num; i++)
+            at += 4;
+    }
+    return (last != num - 1) + (at != 4 * num);
+}
+
+static void last_values(void)
+{
+    int wrong = 0;
+    for (int loop = 0; loop < 300; loop++)
+        wrong += count_wrong_ends(loop, 1 + loop % 50);
+    is_int(wrong, 0, "lastprivate and linear have the values of the last iteration");
+}
+
 /* A chunk for each of many members: a turn wakes the one that has it, and few others. All wait before the first one. */
 static void ordered_many(void)
 {
@@ -380,5 +416,6 @@ int main(void)
     sections();
     single();
     scans();
+    last_values();
     return done_testing();
 }

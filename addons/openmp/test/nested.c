@@ -3,9 +3,10 @@
  * Regions in regions. With ABT_OMP_NESTED=u their members run one after another until one waits, with t each has a
  * thread, and all that OpenMP promises holds in the same way.
  */
-#include "fib.h"
+#include "child.h"
 #include "modes.h"
 #include "sanitizers.h"
+#include "tasks.h"
 
 enum { MOST = 9, ROUNDS = 20 };
 
@@ -442,21 +443,17 @@ static void roots(void)
     check(missing == 0, "native threads that come and go");
 }
 
+static int run_in_fork(void *arg)
+{
+    in_region(numbers, "a child of a fork");
+    in_region(spins, "a child of a fork");
+    return num_wrong != 0;
+}
+
 static void forks(void)
 {
-    if (UNDER_TSAN || is_emulated())
-        return;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        watchdog_begin(0);
-        in_region(numbers, "a child of a fork");
-        in_region(spins, "a child of a fork");
-        _exit(num_wrong == 0 ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    check(status == 0, "the child of a fork runs regions in regions");
+    if (!UNDER_TSAN && !is_emulated())
+        check(child_run(run_in_fork, NULL, NULL, 0) == 0, "the child of a fork runs regions in regions");
 }
 
 static void run(void)

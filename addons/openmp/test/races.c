@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For LLVM's race detector Archer, which maint/check-openmp --llvm runs: with the argument 1, 2 or 3 the program has a
- * race, at a line that says so; with none it has constructs of many kinds, and no race.
+ * race, at a line that says so. With none it has constructs of many kinds, and with 4 kernels in the manner of the NAS
+ * Parallel Benchmarks, and no race.
  */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "tasks.h"
 
 enum { NUM = 1000, ROUNDS = 5, TASKS = 20 };
 
@@ -49,18 +53,7 @@ static int race_of_loops(void)
     return a[0];
 }
 
-static int fib(int n)
-{
-    int x, y;
-    if (n < 2)
-        return n;
-#pragma omp task shared(x)
-    x = fib(n - 1);
-#pragma omp task shared(y)
-    y = fib(n - 2);
-#pragma omp taskwait
-    return x + y;
-}
+FIB_BY_TASKS(fib)
 
 /* Dependences, groups, loops of tasks, and a wait for some: by one member. */
 static void run_tasks(int *counts, int *sum)
@@ -131,9 +124,122 @@ static int run_all(void)
     return sum + counts[0] + by_lock + by_nest + by_critical + in_order + by_fib;
 }
 
+/* -- Kernels -- */
+
+enum { KEYS = 64, SIDE = 18, MOST = 8 };
+
+static double u[SIDE][SIDE][SIDE], v[SIDE][SIDE][SIDE], p[NUM], q[NUM], r[NUM], dot, rho;
+static int counts[MOST][KEYS], ranks[KEYS], flags[MOST], mine[KEYS];
+#pragma omp threadprivate(mine)
+
+/* EP: each thread has counts of its own. */
+static void count_pairs(void)
+{
+    memset(mine, 0, sizeof(mine));
+#pragma omp for reduction(+ : dot) nowait
+    for (unsigned i = 0; i < NUM; i++) {
+        mine[i * 2654435761U >> 26]++;
+        dot += i;
+    }
+#pragma omp critical
+    for (int i = 0; i < KEYS; i++)
+        ranks[i] += mine[i];
+}
+
+/* IS: counts of all threads are added by key. */
+static void rank_keys(void)
+{
+    int *own = counts[omp_get_thread_num()];
+    memset(own, 0, sizeof(counts[0]));
+#pragma omp for schedule(static) nowait
+    for (int i = 0; i < NUM; i++)
+        own[a[i] % KEYS]++;
+#pragma omp barrier
+    for (int k = 0; k < omp_get_num_threads(); k++) {
+#pragma omp for schedule(static) nowait
+        for (int i = 0; i < KEYS; i++)
+            ranks[i] += counts[k][i];
+    }
+}
+
+/* CG: products and sums, between which all meet. */
+static void solve(void)
+{
+    for (int step = 0; step < ROUNDS; step++) {
+#pragma omp master
+        dot = rho = 0;
+#pragma omp barrier
+#pragma omp for nowait
+        for (int i = 0; i < NUM; i++)
+            q[i] = 2 * p[i] - p[(i + 1) % NUM] / 2 - p[(i + NUM - 1) % NUM] / 2;
+#pragma omp for reduction(+ : dot)
+        for (int i = 0; i < NUM; i++)
+            dot += p[i] * q[i];
+        double alpha = 1 / (1 + dot);
+#pragma omp for reduction(+ : rho)
+        for (int i = 0; i < NUM; i++)
+            rho += (r[i] -= alpha * q[i]) * r[i];
+#pragma omp for
+        for (int i = 0; i < NUM; i++)
+            p[i] = r[i] + rho * p[i];
+    }
+}
+
+/* MG and FT: a stencil, and lines in another direction by whoever is free. */
+static void smooth(void)
+{
+#pragma omp for collapse(2)
+    for (int i = 1; i < SIDE - 1; i++)
+        for (int j = 1; j < SIDE - 1; j++)
+            for (int k = 1; k < SIDE - 1; k++)
+                v[i][j][k] = (u[i - 1][j][k] + u[i + 1][j][k] + u[i][j - 1][k] + u[i][j + 1][k] + u[i][j][k - 1]) / 5;
+#pragma omp for schedule(dynamic)
+    for (int k = 0; k < SIDE; k++)
+        for (int i = 0; i < SIDE; i++)
+            for (int j = 0; j < SIDE; j++)
+                u[i][j][k] = v[j][i][k] + 1;
+}
+
+/* LU: each thread follows the one before, by flags. */
+static void sweep(void)
+{
+    int me = omp_get_thread_num(), seen = 0;
+    for (int i = 1; i < SIDE; i++) {
+        while (me > 0 && seen < i) {
+#pragma omp atomic read acquire
+            seen = flags[me - 1];
+        }
+#pragma omp for schedule(static) nowait
+        for (int j = 1; j < SIDE; j++)
+            u[i][j][0] += u[i - 1][j][0] + u[i][j - 1][0];
+#pragma omp atomic write release
+        flags[me] = i;
+    }
+}
+
+static int run_kernels(void)
+{
+    for (int num = 2; num <= MOST; num *= 2) {
+        memset(flags, 0, sizeof(flags));
+        for (int i = 0; i < NUM; i++)
+            p[i] = r[i] = a[i] = i;
+#pragma omp parallel num_threads(num)
+        {
+            count_pairs();
+#pragma omp barrier
+            rank_keys();
+#pragma omp barrier
+            solve();
+            smooth();
+            sweep();
+        }
+    }
+    return ranks[0] + (u[SIDE - 1][1][0] > 0) + (p[1] > rho);
+}
+
 int main(int argc, char **argv)
 {
-    int (*const programs[])(void) = {run_all, race_in_region, race_of_tasks, race_of_loops};
+    int (*const programs[])(void) = {run_all, race_in_region, race_of_tasks, race_of_loops, run_kernels};
     int which = argc > 1 ? atoi(argv[1]) : 0;
     printf("%d\n", programs[which]());
     return 0;

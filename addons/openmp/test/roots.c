@@ -7,9 +7,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "sanitizers.h"
 #include "tap.h"
 #include "watchdog.h"
@@ -99,28 +99,27 @@ static void let_go(pthread_t *holders, int num)
 }
 
 /* The first call comes from a thread that is bound to one processor, and is no longer. */
-static void bound(void)
+static int first_bound(void *arg)
 {
     cpu_set_t all, one;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        int first = 0;
-        if (sched_getaffinity(0, sizeof(all), &all) != 0)
-            _exit(0);
-        while (!CPU_ISSET(first, &all))
-            first++;
-        CPU_ZERO(&one);
-        CPU_SET(first, &one);
-        (void)sched_setaffinity(0, sizeof(one), &one);
-        bool is_right = omp_get_num_procs() == 1;
-        (void)sched_setaffinity(0, sizeof(all), &all);
-        is_right = is_right && omp_get_num_procs() == CPU_COUNT(&all) && omp_get_max_threads() == CPU_COUNT(&all);
-        _exit(is_right ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    is_int(status, 0, "omp_get_num_procs follows the calling thread, and regions do not follow the first one");
+    int first = 0;
+    if (sched_getaffinity(0, sizeof(all), &all) != 0)
+        return 0;
+    while (!CPU_ISSET(first, &all))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    (void)sched_setaffinity(0, sizeof(one), &one);
+    bool is_right = omp_get_num_procs() == 1;
+    (void)sched_setaffinity(0, sizeof(all), &all);
+    is_right = is_right && omp_get_num_procs() == CPU_COUNT(&all) && omp_get_max_threads() == CPU_COUNT(&all);
+    return is_right ? 0 : 1;
+}
+
+static void bound(void)
+{
+    is_int(child_run(first_bound, NULL, NULL, 0), 0,
+           "omp_get_num_procs follows the calling thread, and regions do not follow the first one");
 }
 
 /* Nobody has asked how many there are. */
@@ -247,6 +246,11 @@ static void threadprivate(void)
     is_int(wrong, 0, "threads of a team stay: their variables have the values of the last region");
 }
 
+static int run_again(void *arg)
+{
+    return run_regions(REGIONS);
+}
+
 static void forks(void)
 {
     if (UNDER_TSAN) {
@@ -254,15 +258,7 @@ static void forks(void)
         return;
     }
     run_regions(1);
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(100);
-        _exit(run_regions(REGIONS) == 0 ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    is_int(status, 0, "the child of a fork runs regions");
+    is_int(child_run(run_again, NULL, NULL, 0), 0, "the child of a fork runs regions");
     is_int(run_regions(REGIONS), 0, "its parent does so, too");
 }
 

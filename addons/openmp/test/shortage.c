@@ -6,9 +6,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
+#include "child.h"
 #include "modes.h"
 
 enum { MEMBERS = 6, LONG_NS = 10000000, SHORTAGE_NS = 50000000 };
@@ -119,32 +119,17 @@ static void stay_short(void)
     }
 }
 
+static int stay_in_mode(void *arg)
+{
+    return run_mode("u", stay_short);
+}
+
 /* It ends with a message and a signal. */
 static void end_stuck(void)
 {
-    int output[2];
     char text[1000];
-    ssize_t size, used = 0;
-    if (pipe(output) != 0)
-        return;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-        dup2(output[1], STDERR_FILENO);
-        close(output[0]);
-        close(output[1]);
-        (void)run_mode("u", stay_short);
-        _exit(0);
-    }
-    close(output[1]);
-    while ((size = read(output[0], text + used, sizeof(text) - 1 - (size_t)used)) > 0)
-        used += size;
-    text[used] = '\0';
-    close(output[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    ok(strstr(text, "libabtomp: the system gives no more threads") != NULL && status != 0,
+    int status = child_run(stay_in_mode, NULL, text, sizeof(text));
+    ok(strstr(text, "libabtomp: the system gives no more threads") != NULL && status > 128,
        "a program of which no thread can go on ends with a message");
 }
 

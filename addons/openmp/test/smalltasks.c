@@ -3,21 +3,11 @@
 #include <omp.h>
 #include <sched.h>
 
-#include "fib.h"
 #include "tap.h"
+#include "tasks.h"
 #include "watchdog.h"
 
 enum { MOST_MEMBERS = 8, NUM = 2000, ROUNDS = 40 };
-
-static void add(int *to, int value)
-{
-    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
-}
-
-static int get(const int *from)
-{
-    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
-}
 
 /* 2 to MOST_MEMBERS, one after another. */
 static int members_of(int round)

@@ -6,19 +6,10 @@
 #include <string.h>
 
 #include "tap.h"
+#include "tasks.h"
 #include "watchdog.h"
 
 enum { MEMBERS = 4, NUM = 1000, ROUNDS = 30 };
-
-static void add(int *to, int value)
-{
-    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
-}
-
-static int get(const int *from)
-{
-    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
-}
 
 /* Comes, and waits until `num` have come. */
 static void meet(int *come, int num)

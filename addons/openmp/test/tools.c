@@ -7,9 +7,9 @@
 #include <omp.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "tap.h"
 #include "watchdog.h"
 
@@ -410,29 +410,21 @@ __attribute__((noinline)) int work_in_child(void)
     return result == 55 ? 0 : 1;
 }
 
-/* What the profile of a process says that does nothing else. */
-static void profile(const char *program, const char *tool, bool is_allowed, char *text, size_t size)
+static const char *own_name;
+
+static int run_with_tool(void *tool)
 {
-    int ends[2];
-    if (pipe(ends) != 0)
-        abort();
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        setenv("OMP_TOOL_LIBRARIES", tool, 1);
-        setenv("OMP_TOOL", is_allowed ? "enabled" : "disabled", 1);
-        execl(program, program, "work", (char *)NULL);
-        _exit(9);
-    }
-    close(ends[1]);
-    size_t length = 0;
-    for (ssize_t got; length + 1 < size && (got = read(ends[0], text + length, size - length - 1)) > 0;)
-        length += (size_t)got;
-    text[length] = '\0';
-    close(ends[0]);
-    int status = -1;
-    waitpid(child, &status, 0);
-    is_int(status, 0, "the program ends as ever");
+    setenv("OMP_TOOL_LIBRARIES", tool, 1);
+    execl(own_name, own_name, "work", (char *)NULL);
+    return 9;
+}
+
+/* What the profile of a process says that does nothing else. */
+static void profile(char *tool, const char *is_allowed, char *text, size_t size)
+{
+    setenv("OMP_TOOL", is_allowed, 1);
+    is_int(child_run(run_with_tool, tool, text, size), 0, "the program ends as ever");
+    unsetenv("OMP_TOOL");
 }
 
 /* How often the profile has seen lines of that kind. */
@@ -445,17 +437,17 @@ static long sum_up(const char *text, const char *kind)
     return sum;
 }
 
-static void test_profile(const char *program)
+static void test_profile(void)
 {
     static char text[65536], copy[4096], tool[8192];
-    snprintf(copy, sizeof(copy), "%s", program);
+    snprintf(copy, sizeof(copy), "%s", own_name);
     snprintf(tool, sizeof(tool), "/none.so:%s/../examples/profile.so", dirname(copy));
-    profile(program, tool, true, text, sizeof(text));
+    profile(tool, "enabled", text, sizeof(text));
     ok(sum_up(text, "region ") == 1 && strstr(text, "work_in_child"), "the profile has the region by its function");
     is_int(sum_up(text, "task "), 88, "all tasks");
     is_int(sum_up(text, "taskwait "), 88, "as many waits for them");
     is_int(sum_up(text, "barrier "), 2, "and the barrier at the end of the region, by both members");
-    profile(program, tool, false, text, sizeof(text));
+    profile(tool, "disabled", text, sizeof(text));
     ok(!strstr(text, "profile"), "there is none with OMP_TOOL=disabled");
 }
 
@@ -465,7 +457,8 @@ int main(int argc, char **argv)
     if (argc > 1)
         return work_in_child();
     watchdog_begin(0);
-    test_profile(argv[0]);
+    own_name = argv[0];
+    test_profile();
     test_regions();
     test_tasks();
     test_events();

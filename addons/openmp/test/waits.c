@@ -7,13 +7,12 @@
 #include <abtio.h>
 #include <omp.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "must.h"
 #include "tap.h"
 #include "watchdog.h"
@@ -279,9 +278,10 @@ static void shares_of_streams(void)
 }
 
 /* Who holds a native mutex waits, and another task of its thread wants that. */
-static void take_native(void)
+static int take_native(void *arg)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    setenv("ABT_DEADLOCK_CHECK", "abort", 1);
 #pragma omp parallel num_threads(2)
 #pragma omp single
     for (int i = 0; i < TASKS; i++) {
@@ -292,32 +292,15 @@ static void take_native(void)
             pthread_mutex_unlock(&mutex);
         }
     }
+    return 0;
 }
 
 /* The check for deadlocks tells it, and ends the program. */
 static void native_mutexes(void)
 {
     char text[4096];
-    size_t len = 0;
-    ssize_t got;
-    int ends[2], status = 0;
-    if (pipe(ends) != 0)
-        bail_out("no pipe");
-    pid_t child = fork();
-    if (child == 0) {
-        setenv("ABT_DEADLOCK_CHECK", "abort", 1);
-        alarm(100);
-        dup2(ends[1], STDERR_FILENO);
-        take_native();
-        _exit(0);
-    }
-    close(ends[1]);
-    while ((got = read(ends[0], text + len, sizeof(text) - 1 - len)) > 0)
-        len += (size_t)got;
-    text[len] = '\0';
-    close(ends[0]);
-    ok(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
-       "a native mutex held in such a wait ends the program under the check for deadlocks");
+    is_int(child_run(take_native, NULL, text, sizeof(text)), 128 + SIGABRT,
+           "a native mutex held in such a wait ends the program under the check for deadlocks");
     ok(strstr(text, "waits for native mutex"), "which tells it");
 }
 

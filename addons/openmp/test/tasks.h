@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fibonacci numbers by tasks: a tree of tasks of which each but a leaf makes two and waits for them. */
-#ifndef TEST_FIB_H
-#define TEST_FIB_H
+/* What tests of tasks have in common: counters, and Fibonacci numbers. */
+#ifndef TEST_TASKS_H
+#define TEST_TASKS_H
+
+static inline void add(int *to, int value)
+{
+    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+
+static inline int get(const int *from)
+{
+    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
 
 #define FIB_PRAGMA(...) _Pragma(#__VA_ARGS__)
 
-/* Defines the function; what follows its name are clauses of the second task of each call. */
+/* A tree of tasks of which each but a leaf makes two and waits for them. What follows the name are clauses of the
+ * second. */
 #define FIB_BY_TASKS(name, ...)                                                                                        \
     static int name(int n)                                                                                             \
     {                                                                                                                  \
