@@ -203,7 +203,7 @@ int ABT_xstream_exit(void)
     ABTI_REFUSE_IF(!ABTI_BUILD_VER20 && !abti_rt_is_up(), ABT_ERR_UNINITIALIZED);
     ABTI_REFUSE_IF(!es || es->is_entered, ABT_ERR_INV_XSTREAM);
     ABTI_REFUSE_IF(abti_unit_is_tasklet(es->cur), ABT_ERR_INV_THREAD);
-    abti_es_request(es, ABTI_ES_REQ_CANCEL);
+    abti_es_notify(es, ABTI_ES_REQ_CANCEL);
     if (!es->parent)
         abti_main_leave(es);
     abti_ult_exit();
@@ -212,7 +212,7 @@ int ABT_xstream_exit(void)
 int ABT_xstream_cancel(ABT_xstream xstream)
 {
     ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_entered, ABT_ERR_INV_XSTREAM);
-    abti_es_request(xstream, ABTI_ES_REQ_CANCEL);
+    abti_es_notify(xstream, ABTI_ES_REQ_CANCEL);
     return ABT_SUCCESS;
 }
 

@@ -115,7 +115,7 @@ int ABTX_xstream_wake(ABT_xstream xstream)
 {
     ABTI_REFUSE_IF(ABTI_XSTREAM_IS_BAD(xstream), ABT_ERR_INV_XSTREAM);
     int saved_errno = errno; /* the caller may be a signal handler */
-    abti_es_request(xstream, ABTI_ES_REQ_CHECK);
+    abti_es_notify(xstream, ABTI_ES_REQ_CHECK);
     errno = saved_errno;
     return ABT_SUCCESS;
 }

@@ -17,7 +17,7 @@ ABTI_UNKNOWN abti_es **abti_es_self_at(void)
 
 void abti_es_notify(abti_es *es, unsigned requests)
 {
-    /* seq_cst: pairs with the load of es->requests in abti_es_park, as in abti_sched_request */
+    /* seq_cst: pairs with the load in abti_es_is_asked, as in abti_sched_request */
     atomic_fetch_or(&es->requests, requests);
     abti_es_wake(es);
 }

@@ -15,18 +15,16 @@
 #include "wait/external.h"
 #include "wait/sleeper.h"
 
-/* Requests to an ES, delivered to the scheduler that checks events. */
+/* Requests to an ES. The table in stream/events.c says what serves each, and what it is for. */
 enum {
     ABTI_ES_REQ_JOIN = 1,
     ABTI_ES_REQ_CANCEL = 2,
     ABTI_ES_REQ_HALT = 4,
-    ABTI_ES_REQ_CHECK = 8,    /* the ES does not sleep before it has looked at everything again */
-    ABTI_ES_REQ_POLL = 16,    /* not a request: there are drivers to be called */
-    ABTI_ES_REQ_STACKS = 32,  /* others want its free stacks */
-    ABTI_ES_REQ_TELL = 64,    /* somebody listens to events from now on, or nobody does */
-    ABTI_ES_REQ_RETURN = 128, /* units want to come back, see stream/blocking.h */
-    /* While one of these is set the ES does not sleep, not even while its units are in blocking regions. */
-    ABTI_ES_REQ_SERVED = ABTI_ES_REQ_HALT | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN,
+    ABTI_ES_REQ_CHECK = 8,
+    ABTI_ES_REQ_POLL = 16,
+    ABTI_ES_REQ_STACKS = 32,
+    ABTI_ES_REQ_TELL = 64,
+    ABTI_ES_REQ_RETURN = 128,
 };
 
 /* What the native thread of an ES is to do once its main scheduler has ended. */
@@ -175,7 +173,7 @@ ABTI_INLINE void abti_es_wake(abti_es *es)
     abti_sleeper_wake(&es->sleeper);
 }
 
-/* Sets requests that are for the ES alone, and not also for its scheduler, and sees to it that the ES notices. */
+/* Sets requests, and sees to it that the ES notices. Any thread may call this, and a signal handler. */
 void abti_es_notify(abti_es *es, unsigned requests);
 
 /* Asks the other ESs for their free stacks, once in a while, since there is no memory for stacks. */

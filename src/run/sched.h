@@ -10,8 +10,8 @@
 #include "pool/thief.h"
 #include "rt/rt.h"
 
-/* Requests to a scheduler. They say when abti_sched_has_to_stop becomes true. */
-enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
+/* Requests to a scheduler. They say when abti_sched_has_to_stop becomes true. Of an ES the first two are asked, too. */
+enum { ABTI_SCHED_REQ_FINISH = ABTI_ES_REQ_JOIN, ABTI_SCHED_REQ_EXIT = ABTI_ES_REQ_CANCEL, ABTI_SCHED_REQ_REPLACE = 4 };
 
 enum abti_sched_use { ABTI_SCHED_UNUSED, ABTI_SCHED_MAIN, ABTI_SCHED_STACKED };
 

@@ -11,6 +11,7 @@
 #include "run/block.h"
 #include "run/child.h"
 #include "run/parent.h"
+#include "stream/events.h"
 #include "sync/timer.h"
 #include "unit/saved.h"
 #include "wait/threadword.h"
@@ -206,12 +207,12 @@ void abti_blocking_serve(abti_es *es)
         abti_carrier_switch(es, es->cur, &crew->own);
 }
 
-bool abti_blocking_sleep(abti_es *es)
+bool abti_blocking_sleep(abti_es *es, abti_sched *sched)
 {
     if (!es->carried.crew || es->carried.crew->num_away == 0)
         return false;
     abti_sleeper_prepare(&es->sleeper);
-    if (atomic_load(&es->requests) & ABTI_ES_REQ_SERVED) /* seq_cst: pairs with abti_es_notify */
+    if (abti_es_is_asked(es, sched))
         (void)abti_sleeper_cancel(&es->sleeper);
     else
         (void)abti_sleeper_sleep(&es->sleeper, abti_timer_next(es));

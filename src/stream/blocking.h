@@ -37,10 +37,10 @@ void abti_blocking_serve(abti_es *es);
 abti_unit *abti_blocking_unit(abti_es **es);
 
 /*
- * Sleeps, as a main scheduler that has nothing else to do, until a unit wants to come back, something is asked of the
+ * Sleeps, as the main scheduler that has nothing else to do, until a unit wants to come back, something is asked of the
  * stream or a timer is due: the caller checks events then. False: no unit is in a region.
  */
-bool abti_blocking_sleep(abti_es *es);
+bool abti_blocking_sleep(abti_es *es, abti_sched *sched);
 
 /* In the child of a fork: whether the stream has units in regions, whose threads are not there. */
 bool abti_blocking_is_used(abti_es *es);

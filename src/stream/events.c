@@ -14,23 +14,6 @@
 #include "unit/exceptions.h"
 #include "unit/ownstack.h"
 
-void abti_es_request(abti_es *es, unsigned requests)
-{
-    abti_assert(es);
-    /* seq_cst: pairs with the load in has_undelivered (stream/park.c), as in abti_sched_request */
-    atomic_fetch_or(&es->requests, requests);
-    if (requests & ABTI_ES_REQ_JOIN) {
-        /*
-         * The lock keeps the ES from replacing its scheduler meanwhile, and from freeing the old one. seq_cst: of no
-         * use under the lock.
-         */
-        abti_spin_lock(&es->replace.lock);
-        abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
-        abti_spin_unlock(&es->replace.lock);
-    }
-    abti_es_wake(es);
-}
-
 static void collect_inboxes(abti_es *es, abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
@@ -48,8 +31,47 @@ static void recall_stolen(abti_sched *sched)
         abti_stolen_recall(sched->pools[i]);
 }
 
-/* Does all that runs no other unit. */
-static void serve_events(abti_es *es, abti_sched *sched)
+static void clear_check(abti_es *es)
+{
+    /* seq_cst: pairs with abti_es_notify; all polls come after this */
+    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_CHECK);
+}
+
+static void give_stacks(abti_es *es)
+{
+    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_STACKS); /* seq_cst: pairs with abti_es_notify */
+    abti_cache_flush(&es->stacks);
+    abti_ownstacks_flush(&es->ownstacks);
+}
+
+/* What may be asked of an ES, in the order in which an event check serves it. */
+static const struct {
+    uint32_t bits;
+    bool blocks_sleep;          /* the ES does not sleep before this is served */
+    void (*serve)(abti_es *es); /* NULL: the scheduler is asked, by the same bits */
+} es_requests[] = {
+    {ABTI_ES_REQ_HALT, true, abti_halt_arrive},
+    {ABTI_ES_REQ_TELL, true, abti_observe_look}, /* somebody listens to events from now on, or nobody does */
+    {ABTI_ES_REQ_STACKS, true, give_stacks},     /* others want its free stacks */
+    {ABTI_ES_REQ_JOIN | ABTI_ES_REQ_CANCEL, true, NULL},
+    {ABTI_ES_REQ_CHECK, true, clear_check},          /* it has to look at everything again */
+    {ABTI_ES_REQ_POLL, false, abti_idle_poll},       /* not a request: there are drivers to be called */
+    {ABTI_ES_REQ_RETURN, true, abti_blocking_serve}, /* units come back from blocking regions: it runs them */
+};
+enum { NUM_REQUESTS = sizeof(es_requests) / sizeof(es_requests[0]) };
+
+/* seq_cst: pairs with abti_es_notify and abti_sched_request. What the scheduler has been asked is up to itself. */
+bool abti_es_is_asked(abti_es *es, abti_sched *sched)
+{
+    unsigned requests = atomic_load(&es->requests), known = atomic_load(&sched->requests);
+    bool asked = false;
+    for (int i = 0; i < NUM_REQUESTS && !asked; i++)
+        asked = es_requests[i].blocks_sleep && requests & es_requests[i].bits & (es_requests[i].serve ? ~0u : ~known);
+    return asked;
+}
+
+/* Serves those of the requests that are in `mask`. */
+static void serve_events(abti_es *es, abti_sched *sched, uint32_t mask)
 {
     abti_assert(es && es == abti_es_self && sched);
     if (sched->has_private)
@@ -60,34 +82,21 @@ static void serve_events(abti_es *es, abti_sched *sched)
     abti_lookouts_poll(sched);
     if (ABTI_UNLIKELY(es->cxx.counts_libraries))
         abti_exceptions_look(es);
-    unsigned requests = atomic_load(&es->requests); /* seq_cst: see abti_sched_request */
+    unsigned requests = atomic_load(&es->requests) & mask; /* seq_cst: see abti_sched_request */
     if (ABTI_LIKELY(requests == 0))
         return;
-    if (requests & ABTI_ES_REQ_HALT)
-        abti_halt_arrive(es);
-    if (requests & ABTI_ES_REQ_TELL)
-        abti_observe_look(es);
-    if (requests & ABTI_ES_REQ_STACKS) {
-        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_STACKS);
-        abti_cache_flush(&es->stacks);
-        abti_ownstacks_flush(&es->ownstacks);
+    for (int i = 0; i < NUM_REQUESTS; i++) {
+        unsigned asked = requests & es_requests[i].bits;
+        if (asked && es_requests[i].serve)
+            es_requests[i].serve(es);
+        else if (asked)
+            abti_sched_request(sched, asked);
     }
-    if (requests & ABTI_ES_REQ_JOIN)
-        abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
-    if (requests & ABTI_ES_REQ_CANCEL)
-        abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
-    if (requests & ABTI_ES_REQ_CHECK) /* seq_cst: pairs with abti_es_request; all polls come after this */
-        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_CHECK);
-    if (requests & ABTI_ES_REQ_POLL)
-        abti_idle_poll(es);
 }
 
 void abti_es_check_events(abti_es *es, abti_sched *sched)
 {
-    serve_events(es, sched);
-    /* seq_cst: pairs with abti_es_notify */
-    if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_RETURN))
-        abti_blocking_serve(es);
+    serve_events(es, sched, ~(uint32_t)0);
 }
 
 /*
@@ -105,7 +114,7 @@ void abti_direct_check(abti_es *es)
     abti_budget_fill(es, sched->event_freq);
     es->random = es->random * 1664525 + 1013904223; /* a linear congruential generator, whose high bits are good */
     abti_budget_shorten(es, es->random >> 29);
-    serve_events(es, sched);
+    serve_events(es, sched, ~(uint32_t)ABTI_ES_REQ_RETURN);
 }
 
 /*

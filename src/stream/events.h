@@ -7,11 +7,8 @@
 #include "run/budget.h"
 #include "rt/types.h"
 
-/*
- * Sets requests, and sees to it that the ES notices. A join is asked of its main scheduler, too. Any thread may call
- * this.
- */
-void abti_es_request(abti_es *es, unsigned requests);
+/* Whether the ES may not sleep: something is asked of it that no event check for its main scheduler has served yet. */
+bool abti_es_is_asked(abti_es *es, abti_sched *sched);
 
 /*
  * Checks events: collects woken units, fires timers, does what is asked of the ES, tells the scheduler what is asked

@@ -39,13 +39,6 @@ static struct {
     bool closing;                     /* rt.lock: the round is over but for its callback */
 } halt = {.round = 1};
 
-static void halt_tell(abti_es *es)
-{
-    /* seq_cst, before the read of the sleeper: see abti_es_park */
-    atomic_fetch_or(&es->requests, ABTI_ES_REQ_HALT);
-    abti_es_wake(es);
-}
-
 void abti_halt_post(const struct abti_halt_request *request)
 {
     abti_assert(request->act);
@@ -59,7 +52,7 @@ void abti_halt_post(const struct abti_halt_request *request)
         for (int i = 0; i < ABTI_MAX_ES; i++) {
             abti_es *es = abti_load_seq_cst(&abti_rt.by_index[i]);
             if (es)
-                halt_tell(es);
+                abti_es_notify(es, ABTI_ES_REQ_HALT);
         }
     }
     atomic_fetch_sub(&halt.posters, 1);
@@ -110,7 +103,7 @@ static bool all_are_still(void)
         all = false;
         /* relaxed: one that is asked twice halts once */
         if (!(abti_load_relaxed(&es->requests) & ABTI_ES_REQ_HALT))
-            halt_tell(es);
+            abti_es_notify(es, ABTI_ES_REQ_HALT);
     }
     return all;
 }

@@ -45,7 +45,7 @@ static void install_main(abti_es *es, abti_sched *old, abti_sched *next)
 
 /*
  * Installs the scheduler that was asked for, if any, and lets the ULT that asked go on. seq_cst: the new scheduler is
- * complete before other threads find it by es->main_sched (abti_es_request), and next->es is set before
+ * complete before other threads find it by es->main_sched (request_join), and next->es is set before
  * abti_sched_request looks at it.
  */
 static bool install_replacement(abti_es *es)
@@ -66,7 +66,7 @@ static bool install_replacement(abti_es *es)
         return false;
     /*
      * A join that came before asked the old scheduler to finish; from now on a join asks the new one. seq_cst: pairs
-     * with abti_es_request and abti_sched_request.
+     * with abti_es_notify and abti_sched_request.
      */
     if (atomic_load(&old->requests) & ABTI_SCHED_REQ_FINISH || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
         abti_sched_request(next, ABTI_SCHED_REQ_FINISH);
@@ -90,7 +90,7 @@ static bool may_finish(abti_es *es)
 /* False: no unit is in a blocking region. */
 static bool await_region(abti_es *es, abti_sched *sched)
 {
-    if (!abti_blocking_sleep(es))
+    if (!abti_blocking_sleep(es, sched))
         return false;
     abti_es_check_events(es, sched);
     return true;
@@ -110,7 +110,7 @@ static void run_main_scheds(abti_es *es)
     abti_assert(es == abti_es_self && es->cur == es->main_unit && !es->parent);
     /*
      * The primary ULT may have handed a unit over when its scheduler had not run yet. seq_cst, below: es->main_sched
-     * pairs with its store in abti_es_set_main_sched, es->requests with abti_es_request.
+     * pairs with its store in abti_es_set_main_sched, es->requests with abti_es_notify.
      */
     if (es->picked)
         (void)abti_run_child(es, es->picked, NULL);
@@ -254,7 +254,7 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     abti_annotate_release(sched);
     /*
      * acquire: pairs with the release in es_thread (stream/xstream.c). seq_cst: the scheduler is complete before other
-     * threads find it by es->main_sched (abti_es_request); its `es` pairs with abti_sched_request
+     * threads find it by es->main_sched (request_join); its `es` pairs with abti_sched_request
      */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
         abti_sched *old = atomic_load(&es->main_sched);

@@ -36,18 +36,6 @@ static bool sleep_and_poll(abti_es *es, abti_sched *sched, const struct abti_par
     return woken;
 }
 
-/*
- * Whether something is asked of the ES that the scheduler does not know yet. seq_cst: pairs with the requests in
- * abti_es_request, abti_es_notify and abti_sched_request.
- */
-static bool has_undelivered(abti_es *es, abti_sched *sched)
-{
-    unsigned asked = atomic_load(&es->requests), known = atomic_load(&sched->requests);
-    return (asked & ABTI_ES_REQ_JOIN && !(known & ABTI_SCHED_REQ_FINISH)) ||
-           (asked & ABTI_ES_REQ_CANCEL && !(known & ABTI_SCHED_REQ_EXIT)) ||
-           asked & (ABTI_ES_REQ_SERVED | ABTI_ES_REQ_CHECK);
-}
-
 /* Enters the lists of the pools. False: some pool has a unit. */
 static bool park_enter(abti_es *es, const struct abti_park_set *set)
 {
@@ -78,7 +66,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     es->idle->parked = set;
     bool all_empty = park_enter(es, set);
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
-    if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
+    if (all_empty && !abti_es_is_asked(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
         woken = sleep_and_poll(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);

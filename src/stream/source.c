@@ -48,7 +48,7 @@ int abti_source_attach(struct abtx_source *source, abti_es *es)
         free(a);
         return ABT_ERR_INV_ARG;
     }
-    abti_es_request(es, ABTI_ES_REQ_CHECK);
+    abti_es_notify(es, ABTI_ES_REQ_CHECK);
     return ABT_SUCCESS;
 }
 

@@ -237,12 +237,24 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
 
 /* --- Requests --- */
 
+static void request_join(abti_es *es)
+{
+    abti_es_notify(es, ABTI_ES_REQ_JOIN);
+    /*
+     * The lock keeps the ES from replacing its scheduler meanwhile, and from freeing the old one. seq_cst: of no use
+     * under the lock.
+     */
+    abti_spin_lock(&es->replace.lock);
+    abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
+    abti_spin_unlock(&es->replace.lock);
+}
+
 void abti_es_join(abti_es *es)
 {
     abti_assert(es && (es != abti_es_self || es->cur != es->main_unit));
     /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
-        abti_es_request(es, ABTI_ES_REQ_JOIN);
+        request_join(es);
         if (abti_es_self)
             abti_es_self->sleepy = true; /* its thread may have to start first, and may need this very CPU */
     }

@@ -242,7 +242,7 @@ void abti_timers_recheck(abti_pool *pool)
 /*
  * Whether the ES serves the pool and has not been asked to end, with rt.lock held. An ES that ends has seen the request
  * before it takes rt.lock in abti_timers_leave: it is given nothing after that. seq_cst: pairs with the requests in
- * abti_es_request and abti_sched_request, and with the store of es->main_sched in install_replacement (stream/main.c).
+ * abti_es_notify and abti_sched_request, and with the store of es->main_sched in install_replacement (stream/main.c).
  */
 static bool serves_pool(abti_es *es, abti_pool *pool)
 {

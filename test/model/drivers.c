@@ -139,9 +139,9 @@ const struct model_program model_programs[] = {
 };
 
 const struct model_kept model_kept[] = {
-    {"serve_events", "atomic_load", "acquire", "has_undelivered looks again, after the announcement"},
-    {"abti_es_check_events", "atomic_load", "acquire", "likewise"},
-    {"serve_events", "fetch_and", "acq_rel", "a read-modify-write sees the last request, and acquires it"},
+    {"serve_events", "atomic_load", "acquire", "abti_es_is_asked looks again, after the announcement"},
+    {"abti_es_is_asked", "sched->requests", "acquire", "parking.c has it"},
+    {"clear_check", "fetch_and", "acq_rel", "a read-modify-write sees the last request, and acquires it"},
     {"abti_sched_has_to_stop", "sched->requests", "acquire", "parking.c has it"},
     {"abti_sleeper_is_woken", "load", "acquire", "a look that is late costs a call: the signal ends the wait"},
     {"abti_sleeper_claim", "compare_exchange", "acq_rel", "parking.c has it, and the next three"},

@@ -15,6 +15,7 @@ static int errors[MODEL_THREADS];
 #include "lock/bias.c"
 #include "pool/blocked.c"
 #include "pool/pool.c"
+#include "rt/self.c"
 #include "run/sched.c"
 #include "stream/events.c"
 #include "stream/halt.c"

@@ -9,6 +9,7 @@
 #define MODEL_IDLE_H
 
 #include "units.h"
+#include "rt/self.c"
 #include "run/cancel.c"
 #include <stdlib.h>
 
@@ -100,12 +101,6 @@ void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds)
 }
 
 /* --- A stream without pools --- */
-
-/* That of rt/self.c does what this one does with a request that is not a join. */
-void abti_es_notify(abti_es *es, unsigned requests)
-{
-    abti_es_request(es, requests);
-}
 
 static void reset(void)
 {

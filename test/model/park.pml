@@ -301,7 +301,7 @@ end_unasked:
     atomic { parking_claim_one(p, who, true) }
 }
 
-/* stream/events.c: abti_es_request, rt/self.h: abti_es_wake. */
+/* stream/xstream.c: request_join, rt/self.h: abti_es_wake. */
 proctype joiner()
 {
     if

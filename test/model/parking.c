@@ -15,6 +15,7 @@
 #include "pool/pool.c"
 #include "pool/user.c"
 #include "pool/request.c"
+#include "rt/self.c"
 #include "run/sched.c"
 #include "stream/events.c"
 #include "idle/idle.c"
@@ -25,7 +26,7 @@
 const char model_name[] = "parking";
 const char *const model_subjects[] = {
     "src/pool/parking.c", "src/pool/pool.h",   "src/pool/blocked.c",  "src/pool/user.c", "src/run/sched.c",
-    "src/wait/sleeper.c", "src/stream/park.c", "src/stream/events.c", "src/idle/idle.c", 0};
+    "src/wait/sleeper.c", "src/stream/park.c", "src/stream/events.c", "src/rt/self.c",   0};
 
 static abti_pool pools[2];
 static int made[2];
@@ -116,7 +117,7 @@ static void stream_of_two_pools(int index)
         make(&pools[0], 0);
     } else if (index == 2) {
         make(&pools[1], 1);
-        abti_es_request(&model_es[0], ABTI_ES_REQ_CHECK);
+        abti_es_notify(&model_es[0], ABTI_ES_REQ_CHECK);
     } else {
         abti_es *es = model_enter(0);
         abti_pool *both[] = {&pools[0], &pools[1]};
@@ -146,7 +147,7 @@ static void stream_of_two_pools(int index)
 static void asked_twice(int index)
 {
     if (index != 0) {
-        abti_es_request(&model_es[0], index == 1 ? ABTI_ES_REQ_CHECK : ABTI_ES_REQ_STACKS);
+        abti_es_notify(&model_es[0], index == 1 ? ABTI_ES_REQ_CHECK : ABTI_ES_REQ_STACKS);
         return;
     }
     abti_es *es = model_enter(0);
@@ -250,7 +251,7 @@ const struct model_kept model_kept[] = {
     {"abti_sleeper_sleep", "exchange", "acq_rel", "what is looked at next is looked at after the next announcement"},
     {"abti_sleeper_cancel", "exchange", "acq_rel", "likewise"},
     {"abti_sleeper_claim", "compare_exchange", "acq_rel", "the load before it is the one that pairs"},
-    {"has_undelivered", "sched->requests", "acquire",
+    {"abti_es_is_asked", "sched->requests", "acquire",
      "three looks follow the announcement, and one of them has to see"},
     {"abti_sched_has_to_stop", "sched->requests", "acquire", "likewise"},
     {"sleep_and_poll", "requests", "acquire", "likewise; the other is a hint, how long to sleep"},
