@@ -129,40 +129,25 @@ static void expire_cancelled(struct abti_timers *timers)
 }
 
 /*
- * Whether the ES wakes the waiter of a timer that is due and taken out, with the lock held. *again is its next time;
- * NEVER: none.
- */
-static bool end_wait(struct abti_timer *timer, uint64_t now, uint64_t *again)
-{
-    *again = ABTI_CLOCK_NEVER;
-    if (!timer->poll)
-        return abti_waiter_give_up(timer->waiter);
-    uint64_t next = timer->poll(timer, now);
-    if (next == ABTI_POLL_WAKE)
-        return true;
-    *again = next;
-    return false;
-}
-
-/*
  * Takes the timers out that are due, with the lock held. Returns those whose wait no other thread has ended, in a list
  * by node.next, the first in time first.
  */
 static struct abti_heap_node *take_due(struct abti_timers *timers, uint64_t now)
 {
     struct abti_heap_node *due = NULL, **tail = &due, *node;
-    uint64_t again;
     for (int i = 0; i < FIRE_BATCH && (node = abti_heap_first(&timers->heap)) && node->key <= now; i++) {
         struct abti_timer *timer = timer_of(node);
         abti_heap_remove(node);
-        if (end_wait(timer, now, &again)) {
+        uint64_t next = timer->poll ? timer->poll(timer, now) : ABTI_POLL_WAKE;
+        if (next != ABTI_POLL_WAKE) {
+            node->key = next;
+            abti_heap_insert(&timers->heap, node);
+            continue;
+        }
+        if (timer->poll || abti_waiter_give_up(timer->waiter)) {
             node->next = NULL;
             *tail = node;
             tail = &node->next;
-        } else if (again != ABTI_CLOCK_NEVER) {
-            node->key = again;
-            abti_heap_insert(&timers->heap, node);
-            continue;
         }
         /*
          * release: pairs with the acquire in abti_timer_disarm. From here on we may not touch a waiter that others have
