@@ -57,7 +57,7 @@ static void look_at_member(void *arg, abti_unit *unit)
 
 /*
  * The built-in pool that the unit is in, or NULL. It goes over all that are there, and so is asked only of a unit
- * that the user has not popped. What is in a user-defined pool is not known.
+ * that the user has not popped. The units in a user-defined pool are not known.
  */
 static abti_pool *pool_with(abti_unit *unit)
 {

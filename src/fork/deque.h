@@ -6,8 +6,8 @@
  * private: only the owner touches them, by the inline functions of abt_fork.h, which are plain stores and one compare
  * of the position with `limit`. The tasks [tail, split) are public: the owner takes back the newer half of them when it
  * joins its way down to the split, and thieves take the oldest, both by a compare-and-swap of the word {tail, split}.
- * Those below tail have been stolen. An entry is NULL again when its task is joined, so that the first entry that is
- * NULL, from the split on, is the top.
+ * The entries below tail have been stolen. An entry is NULL again when its task is joined, so that the first entry that
+ * is NULL, from the split on, is the top.
  *
  * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow path and
  * publishes half of what is private. No request is lost: see set_limit (fork/deque.c).

@@ -32,7 +32,7 @@ struct ABTX_driver_opaque {
 /* Starts and ends the drivers of which that is asked. It does nothing in a callback of one. */
 void abti_drivers_serve(abti_es *es);
 
-/* Ends all drivers, the last one first. Those that stay attached are started again if the ES is revived. */
+/* Ends all drivers, the last one first. Drivers that stay attached are started again if the ES is revived. */
 void abti_drivers_end(abti_es *es);
 
 /* Whether there are any that belong to the ES's own native thread. */

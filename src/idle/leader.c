@@ -46,7 +46,7 @@ bool abti_leader_enter(abti_es *es, struct abti_callee *c)
     uint32_t word = abti_load_relaxed(leader); /* relaxed: what follows acquires */
     abti_assert(es == abti_es_self && word != (mine | CALLING));
     bool may = word == 0 || word == mine || (is_silent(c) && !(word & CALLING));
-    /* acquire: pairs with the release in abti_leader_leave. What the callbacks did on other streams has happened. */
+    /* acquire: pairs with the release in abti_leader_leave. The callbacks on other streams have happened. */
     bool leads = may && abti_cas_acquire(leader, &word, mine | CALLING);
     set_leads(es, c, leads);
     return leads;

@@ -6,8 +6,8 @@
 #include "os/clock.h"
 
 /*
- * A bias that is taken away soon was given too early: a thread that comes alone must do so for longer then. What taking
- * it away costs is worth some hundred locked instructions.
+ * A bias that is taken away soon was given too early: a thread that comes alone must do so for longer then. To take
+ * it away costs as much as some hundred locked instructions.
  */
 enum { NEED_MIN = 256, NEED_MAX = 2048, SOON_NS = 200000 };
 

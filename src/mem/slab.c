@@ -254,7 +254,7 @@ void *abti_cache_refill(struct abti_cache *cache)
 {
     abti_assert(magazine_count(cache) == 0);
     struct abti_magazine *full = take_full(cache);
-    /* What was used before comes before what was not. relaxed: what comes meanwhile need not be found */
+    /* Cells that were used come before fresh ones. relaxed: what comes meanwhile need not be found */
     if (!full && abti_load_relaxed(&cache->shelf->num_full) > 0) {
         follow_thread(cache);
         full = abti_depot_take(cache, cache->shelf);

@@ -8,7 +8,7 @@
 #include "base/compiler.h"
 
 /*
- * Copies `size` bytes; false where not all of them can be read. What is read may be changing: the copy is of any moment
+ * Copies `size` bytes; false where not all of them can be read. The bytes may be changing: the copy is of any moment
  * for each word. Sanitizers do not learn of it.
  */
 bool abti_peek(void *to, const void *from, size_t size) ABTI_MUST_CHECK;

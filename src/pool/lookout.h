@@ -45,7 +45,7 @@ ABTI_INLINE void abti_lookout_init(struct abti_lookout *lookout)
     abti_spin_init(&lookout->lock, ABTI_RANK_LOOKOUT);
 }
 
-/* The bit of a stream with this index. Those from ABTI_LOOKOUT_SHARED on share one. */
+/* The bit of a stream with this index. Streams from ABTI_LOOKOUT_SHARED on share one. */
 enum { ABTI_LOOKOUT_SHARED = 63 };
 
 ABTI_INLINE uint64_t abti_lookout_bit(unsigned index)

@@ -106,7 +106,7 @@ void abti_unit_free(abti_unit *unit)
 /* `pool` is the unit's from now on, with the handle that it has made. */
 static void take_handle(abti_unit *unit, abti_pool *pool, ABT_unit handle)
 {
-    /* release: pairs with the acquire in handle_in_line. What create_unit has written is seen by way of the handle */
+    /* release: pairs with the acquire in handle_in_line. The stores of create_unit are seen by way of the handle */
     abti_store_release(&abti_unit_cold_get(unit)->unit, handle);
     abti_unit_set_pool(unit, pool);
     abti_unitmap_add(unit);

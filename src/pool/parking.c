@@ -196,7 +196,7 @@ static abti_wakeup parking_claim(struct abti_parking *p, abti_pool *pool)
 }
 
 /*
- * Picks one among the sleepers whose own pool this is, or among the others. Those that have been woken already, for
+ * Picks one among the sleepers whose own pool this is, or among the others. Sleepers that have been woken already, for
  * this pool or another, look at all of their pools anyway, so that another one is woken. The lookout comes last, since
  * another one would have to be woken in its place. relaxed: the lock orders the list.
  */

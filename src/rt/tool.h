@@ -20,7 +20,7 @@ struct abti_tool {
     struct abti_tool *next;
 };
 
-/* Those that can listen at the same time, each with its own record. */
+/* The listeners that there can be at the same time, each with its own record. */
 enum abti_listener {
     ABTI_LISTENER_TOOL,
     ABTI_LISTENER_STATS,

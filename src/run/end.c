@@ -7,7 +7,7 @@
  *   exit      a ULT ends by a call instead of a return
  *   discard   a unit that has been popped ends without running on (run/child)
  *   publish   the join word becomes DONE, or the descriptor is freed for a joiner that frees; from then on the unit may
- *             be gone. What is left is the joiner, a blocked ULT, or NULL
+ *             be gone. The joiner is left, a blocked ULT, or NULL
  *   resume    the joiner goes to its pool
  *   continue  the joiner goes on at once, as it slept on this ES: no pool knows of it
  *   leave     the ES goes on from another stack, and nobody comes back to this one

@@ -41,7 +41,7 @@ static void set_mode(bool observed)
         abti_pool_set_quick(pool);
 }
 
-/* Those that do not run anything take it over when they begin to. */
+/* A stream that runs nothing takes the mode over when it begins to. */
 static bool all_have_looked(void)
 {
     bool all = true;

@@ -26,7 +26,7 @@ enum { TURN_NONE, TURN_GIVEN, TURN_ENDING };
  */
 void abti_carriers_rebind(abti_es *es)
 {
-    /* seq_cst: pairs with the load in abti_carrier_follow. What the CPUs are the system orders */
+    /* seq_cst: pairs with the load in abti_carrier_follow. The system orders the masks */
     atomic_fetch_add(&es->carried.bindings, 1);
     if (atomic_load(&es->carried.is_away)) /* seq_cst: pairs with the store in begin_to_carry */
         abti_es_notify(es, ABTI_ES_REQ_RETURN);

@@ -60,7 +60,7 @@ static const struct {
 };
 enum { NUM_REQUESTS = sizeof(es_requests) / sizeof(es_requests[0]) };
 
-/* seq_cst: pairs with abti_es_notify and abti_sched_request. What the scheduler has been asked is up to itself. */
+/* seq_cst: pairs with abti_es_notify and abti_sched_request. The scheduler serves its own requests. */
 bool abti_es_is_asked(abti_es *es, abti_sched *sched)
 {
     unsigned requests = atomic_load(&es->requests), known = atomic_load(&sched->requests);

@@ -126,7 +126,7 @@ static void run_main_scheds(abti_es *es)
             continue;
         bool cancelled = (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL) != 0;
         /*
-         * acquire: pairs with the read-modify-write in abti_sched_request. What the thread that asks did before is seen
+         * acquire: pairs with the read-modify-write in abti_sched_request. Its stores before are seen
          */
         bool finished = abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && may_finish(es) &&
                         !abti_sched_has_work(sched);

@@ -13,8 +13,8 @@
 
 /*
  * The first thread's stack grows, as far as its limit allows, and as long as it keeps this distance from what is mapped
- * below it. When the program was started, the system left as much room as the limit was then. What is known to us is
- * the limit now, and so no more is counted on than what is usual.
+ * below it. When the program was started, the system left as much room as the limit was then. Only the limit
+ * of now is known, and so no more is counted on than what is usual.
  */
 enum { GROWTH_GAP = 1 << 20, USUAL = 8 << 20 };
 

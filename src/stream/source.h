@@ -17,8 +17,8 @@
  * streams without work do not move the lines in which there could be some. A waker counts the stream that it wakes
  * before it takes the lock, so that few wait for that. A wake beyond that number is pending (`owed`): a waker adds to
  * the pending wakes, and counts again; a stream that ends its search takes itself out of the number, and then performs
- * one pending wake, and so does the stream that it wakes. What is pending when no stream is idle is dropped, since each
- * asks when it becomes idle.
+ * one pending wake, and so does the stream that it wakes. A wake that is pending when no stream is idle is dropped,
+ * since each asks when it becomes idle.
  *
  * A source with patience has work that is made when it is asked for. As long as a stream is idle, all that there is has
  * been asked, or somebody searches, or has been counted in its place by a waker. A searcher that has found something

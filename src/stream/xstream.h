@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Execution streams: making, joining, reviving and freeing them. What they run is the matter of stream/main.h. */
+/* Execution streams: making, joining, reviving and freeing them. stream/main.h has what they run. */
 #ifndef ABTI_STREAM_XSTREAM_H
 #define ABTI_STREAM_XSTREAM_H
 

@@ -18,7 +18,7 @@
 struct ABT_barrier_opaque {
     struct abti_spin lock;     /* guards the fields that name it */
     uint32_t num;              /* lock: how many meet. Constant while one waits */
-    _Atomic(uint32_t) arrived; /* lock: how many of this round have come so far. Those who come read it before */
+    _Atomic(uint32_t) arrived; /* lock: how many of this round have come so far. A thread that comes reads it before */
     uint32_t num_polls;        /* lock: how many of them poll the end of the round, or sleep as native threads */
 
     struct abti_waitq waiters; /* lock: the threads and ULTs that block */

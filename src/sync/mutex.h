@@ -51,7 +51,7 @@
  * a native thread, or a ULT of the same pool: when one of another pool is woken, all of `near` are woken with it, and
  * then compete or queue anew, behind the others. Or it was quiet: then the last waiter woken from afar is COMING, a
  * native thread or a ULT of this pool, since from its wake on the mutex belongs to its pool, until another is woken.
- * What was woken is queued in the pool before anything that is pushed later: it runs before the ULT could, unless the
+ * The woken ULT is queued in the pool before anything that is pushed later: it runs before the ULT could, unless the
  * user takes it out of that pool and keeps it from running. A poll comes when the ES where the ULT has queued checks
  * events, which may be held up as the one of the woken ULT is.
  *

@@ -3,8 +3,8 @@
  * Which objects the user has made, and which of them were freed not long ago: kept while misuse is looked for
  * (ABT_CHECK), so that a handle that is used after its object has gone is reported by name, and so is one that is none.
  * Of each kind the ledger knows all objects, unless some were made while misuse was not looked for, such as before
- * ABT_init, or there was no memory to note them; that is noted of the kind. What is in the program's own memory is
- * entered when it is first met.
+ * ABT_init, or there was no memory to note them; that is noted of the kind. An object in the program's own memory
+ * is entered when it is first met.
  *
  * A freed object is kept back until many others have been freed, so that its address is nobody else's meanwhile.
  */

@@ -135,7 +135,7 @@ _Static_assert(ABT_THREAD_STATE_READY == 0, "so is its state");
 #define ABTI_RUNNING_ES 0xffffu
 
 /*
- * The state of a unit is in the low bits of its byte. What watches (watch/waits.h) may leave a mark above it, which
+ * The state of a unit is in the low bits of its byte. The watch (watch/waits.h) may leave a mark above it, which
  * goes with the next store of a state: it says that the unit has not changed since. So a state that others may have
  * marked is never compared as a whole; BLOCKED has a bit of its own.
  */

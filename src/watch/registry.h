@@ -88,7 +88,7 @@ const void *abti_registry_mutex_of(const void *word, abti_unit **owner);
 bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
 
 /*
- * What runs on an ES is its own affair, and its stores of it are plain. A word that is only shown may be out of date,
+ * An ES stores plainly which unit it runs. A word that is only shown may be out of date,
  * which TSan need not see.
  */
 abti_unit *abti_registry_peek(abti_unit *const *where) ABTI_NO_SANITIZE;

@@ -17,7 +17,7 @@
 #include "stream/helper.h"
 #include "watch/topshot.h"
 
-/* Those that watch at the same time, the socket that they connect to, and the end. */
+/* The clients that watch at the same time, the socket that they connect to, and the end. */
 enum { TOP_CLIENTS = 8, TOP_LISTEN = TOP_CLIENTS, TOP_WAKE, TOP_FDS };
 
 /* So long an answer may wait until it is read; then the other end is given up. */

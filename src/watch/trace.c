@@ -211,7 +211,7 @@ static uint64_t find_known(uint64_t now)
         struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
         if (!ring)
             continue;
-        /* acquire: pairs with the release in record_in. What was put in before is seen in take_records_out */
+        /* acquire: pairs with the release in record_in. The records put in before are seen in take_records_out */
         if (!abti_load_acquire(&ring->is_recording))
             ring->known = settled;
         if (ring->known < until)
