@@ -205,14 +205,14 @@ int ABT_sched_get_data(ABT_sched sched, void **data)
 int ABT_sched_finish(ABT_sched sched)
 {
     ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
-    abti_sched_request_any(sched, ABTI_SCHED_REQ_FINISH);
+    abti_sched_request_from_outside(sched, ABTI_SCHED_REQ_FINISH);
     return ABT_SUCCESS;
 }
 
 int ABT_sched_exit(ABT_sched sched)
 {
     ABTI_REFUSE_IF(ABTI_SCHED_IS_BAD(sched), ABT_ERR_INV_SCHED);
-    abti_sched_request_any(sched, ABTI_SCHED_REQ_EXIT);
+    abti_sched_request_from_outside(sched, ABTI_SCHED_REQ_EXIT);
     return ABT_SUCCESS;
 }
 

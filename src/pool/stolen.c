@@ -120,7 +120,7 @@ abti_unit *abti_stolen_take(abti_pool *pool, unsigned index)
     return boxes ? take_from_box(pool, boxes, box_of(index)) : NULL;
 }
 
-abti_unit *abti_stolen_find_slow(abti_pool *pool, unsigned index)
+abti_unit *abti_stolen_find_in_boxes(abti_pool *pool, unsigned index)
 {
     struct abti_stolen *boxes = boxes_of(pool);
     uint64_t filled = abti_load_relaxed(&pool->filled); /* relaxed: it is a hint */
@@ -132,7 +132,7 @@ abti_unit *abti_stolen_find_slow(abti_pool *pool, unsigned index)
     return unit;
 }
 
-size_t abti_stolen_size_slow(abti_pool *pool)
+size_t abti_stolen_count(abti_pool *pool)
 {
     struct abti_stolen *boxes = boxes_of(pool);
     size_t size = 0;
@@ -226,7 +226,7 @@ static void recall_from(abti_pool *pool, struct abti_stolen *box, unsigned i)
     abti_parking_unlock_and_wake(pool, 1);
 }
 
-void abti_stolen_recall_slow(abti_pool *pool)
+void abti_stolen_take_back(abti_pool *pool)
 {
     struct abti_stolen *boxes = boxes_of(pool);
     uint64_t filled = abti_load_relaxed(&pool->filled); /* relaxed: it is a hint */

@@ -36,10 +36,10 @@ bool abti_stolen_unreserve(struct abti_stolen *box);
 
 /* Takes a unit out of the box of this index, or finds one in any, beginning with it. NULL: none was found. */
 abti_unit *abti_stolen_take(abti_pool *pool, unsigned index);
-abti_unit *abti_stolen_find_slow(abti_pool *pool, unsigned index);
+abti_unit *abti_stolen_find_in_boxes(abti_pool *pool, unsigned index);
 
 /* Returns how many units are in boxes; a racy answer. */
-size_t abti_stolen_size_slow(abti_pool *pool);
+size_t abti_stolen_count(abti_pool *pool);
 
 /*
  * Takes `unit` out of the box where it is. The caller holds the pool's lock, so that no unit moves from a box to the
@@ -55,7 +55,7 @@ void abti_stolen_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti
 void abti_stolen_fini(abti_pool *pool);
 
 /* Takes back what has been there for long. */
-void abti_stolen_recall_slow(abti_pool *pool);
+void abti_stolen_take_back(abti_pool *pool);
 
 /* Whether no unit is in a box. relaxed: see above; without the pool's lock it is a racy answer. */
 ABTI_INLINE bool abti_stolen_is_empty(abti_pool *pool)
@@ -65,18 +65,18 @@ ABTI_INLINE bool abti_stolen_is_empty(abti_pool *pool)
 
 ABTI_INLINE abti_unit *abti_stolen_find(abti_pool *pool, unsigned index)
 {
-    return abti_stolen_is_empty(pool) ? NULL : abti_stolen_find_slow(pool, index);
+    return abti_stolen_is_empty(pool) ? NULL : abti_stolen_find_in_boxes(pool, index);
 }
 
 ABTI_INLINE size_t abti_stolen_size(abti_pool *pool)
 {
-    return abti_stolen_is_empty(pool) ? 0 : abti_stolen_size_slow(pool);
+    return abti_stolen_is_empty(pool) ? 0 : abti_stolen_count(pool);
 }
 
 ABTI_INLINE void abti_stolen_recall(abti_pool *pool)
 {
     if (!abti_stolen_is_empty(pool))
-        abti_stolen_recall_slow(pool);
+        abti_stolen_take_back(pool);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "pool/pool_impl.h"
 #include "pool/request.h"
 
-bool abti_pool_is_spared_slow(abti_pool *pool)
+bool abti_pool_truce_lasts(abti_pool *pool)
 {
     return abti_clock_mono_ns() < abti_truce_until(&pool->truce) && abti_pool_may_ask(pool);
 }
@@ -41,7 +41,7 @@ void abti_robber_note_node(abti_pool *own)
 }
 
 /* One of its own node, if one of a few is: what is in another node is far from it, and so are the lines it disturbs. */
-int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num)
+int abti_robber_aim_near(struct abti_robber *robber, abti_pool **order, int num)
 {
     enum { TRIES = 4 };
     int at = 0;
@@ -116,7 +116,7 @@ abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool)
     return fetch_stolen(unit);
 }
 
-abti_unit *abti_steal_left_slow(struct abti_robber *robber)
+abti_unit *abti_steal_out_of_box(struct abti_robber *robber)
 {
     abti_unit *unit = abti_stolen_take(robber->left_in, abti_es_self->index);
     if (unit)

@@ -25,19 +25,19 @@ struct abti_robber {
 abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool);
 
 /* Takes a unit that it has taken in bulk and not run yet. NULL: there is none. */
-abti_unit *abti_steal_left_slow(struct abti_robber *robber);
+abti_unit *abti_steal_out_of_box(struct abti_robber *robber);
 
 ABTI_INLINE abti_unit *abti_steal_left(struct abti_robber *robber)
 {
-    return robber->left_in ? abti_steal_left_slow(robber) : NULL;
+    return robber->left_in ? abti_steal_out_of_box(robber) : NULL;
 }
 
-bool abti_pool_is_spared_slow(abti_pool *pool);
+bool abti_pool_truce_lasts(abti_pool *pool);
 
 /* Whether thieves leave the pool alone for now, and do not even look at it: a poll costs its stream a cache miss. */
 ABTI_INLINE bool abti_pool_is_spared(abti_pool *pool)
 {
-    return abti_truce_until(&pool->truce) != 0 && abti_pool_is_spared_slow(pool);
+    return abti_truce_until(&pool->truce) != 0 && abti_pool_truce_lasts(pool);
 }
 
 /* Returns one of the numbers below `num` at random. */
@@ -47,7 +47,7 @@ uint32_t abti_robber_choose(struct abti_robber *robber, uint32_t num);
 void abti_robber_note_node(abti_pool *own);
 
 /* With several NUMA nodes. */
-int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num);
+int abti_robber_aim_near(struct abti_robber *robber, abti_pool **order, int num);
 
 /*
  * Returns the index of the next pool of others to look at, of `num` pools in order of choice, of which the first is its
@@ -61,7 +61,7 @@ ABTI_INLINE int abti_robber_aim(struct abti_robber *robber, abti_pool **order, i
     if (at > 0)
         return at;
     if (ABTI_UNLIKELY(abti_num_nodes > 1))
-        return abti_robber_aim_slow(robber, order, num);
+        return abti_robber_aim_near(robber, order, num);
     return 1 + (int)abti_robber_choose(robber, (uint32_t)num - 1);
 }
 

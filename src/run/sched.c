@@ -111,7 +111,7 @@ void abti_sched_request(abti_sched *sched, unsigned request)
 }
 
 /* An ES leaves the list under rt.lock before it and its scheduler are freed (abti_es_leave_list). */
-void abti_sched_request_any(abti_sched *sched, unsigned request)
+void abti_sched_request_from_outside(abti_sched *sched, unsigned request)
 {
     abti_spin_lock(&abti_rt.lock);
     abti_sched_request(sched, request);

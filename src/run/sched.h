@@ -111,7 +111,7 @@ void abti_sched_pass_wake(abti_sched *sched);
 void abti_sched_request(abti_sched *sched, unsigned request);
 
 /* The same for any caller. The scheduler and its ES may end, and be freed, as soon as the request is seen. */
-void abti_sched_request_any(abti_sched *sched, unsigned request);
+void abti_sched_request_from_outside(abti_sched *sched, unsigned request);
 
 /* Makes the common part. It retains the pools, and `order` starts equal to `pools`. Returns an ABT code. */
 int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, abti_pool **pools,
