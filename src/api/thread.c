@@ -100,21 +100,23 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
     ABTI_FAIL_IF(is_attr_bad(attr, __func__) || ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr),
                  ABT_ERR_INV_THREAD_ATTR);
     bool plain = newthread_list && ABTI_ATTR_IS_NULL(attr);
-    for (int i = 0; i < num_threads;) {
-        void **args = arg_list ? &arg_list[i] : NULL;
-        ABT_thread *handles = newthread_list ? &newthread_list[i] : NULL;
-        int made = plain ? (int)abti_create_many_quick(&pool_list[i], &thread_func_list[i], args,
-                                                       (size_t)(num_threads - i), handles)
-                         : 0;
-        i += made;
-        if (made > 0)
+    for (int i = 0; i < num_threads; i++) {
+        abti_es *es = abti_es_self;
+        ABT_pool pool = pool_list[i];
+        void (*func)(void *) = thread_func_list[i];
+        void *arg = arg_list ? arg_list[i] : NULL;
+        if (plain && abti_create_is_quick(es, pool)) {
+            newthread_list[i] = abti_create_quick(es, pool, func, arg, ABTI_UNIT_NAMED);
             continue;
-        ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool_list[i]), ABT_ERR_INV_POOL);
-        ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(thread_func_list[i], __func__)), ABT_ERR_INV_ARG);
-        ABTI_USES_POOL(pool_list[i]);
-        int code = abti_create(pool_list[i], thread_func_list[i], args ? *args : NULL, attr, 0, handles);
+        }
+        ABTI_REFUSE_IF(ABTI_POOL_IS_BAD(pool), ABT_ERR_INV_POOL);
+        ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_of_function(func, __func__)), ABT_ERR_INV_ARG);
+        ABTI_USES_POOL(pool);
+        ABT_thread *handle = newthread_list ? &newthread_list[i] : NULL;
+        int code = plain && abti_create_is_quick_shared(es, pool)
+                       ? abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, handle)
+                       : abti_create(pool, func, arg, attr, 0, handle);
         ABTI_FAIL_IF(ABTI_UNLIKELY(code != ABT_SUCCESS), code);
-        i++;
     }
     return ABT_SUCCESS;
 }

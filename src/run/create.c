@@ -6,7 +6,6 @@
 #include "pool/member.h"
 #include "unit/tool_event.h"
 #include "run/attr.h"
-#include "run/quick.h"
 #include "run/sched.h"
 #include "rt/handle.h"
 #include "run/switch.h"
@@ -148,46 +147,6 @@ int abti_create_stacked(abti_pool *pool, abti_sched *sched)
     abti_tool_event_create(abti_tool_es(), unit);
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
     return ABT_SUCCESS;
-}
-
-/* --- Many --- */
-
-/*
- * Returns how many units from the first on go to the same pool, up to a number by which others are not kept from the
- * pool for long.
- */
-static size_t count_equal(ABT_pool *pools, size_t num)
-{
-    enum { MAX = 64 };
-    size_t n = 1;
-    while (n < num && n < MAX && pools[n] == pools[0])
-        n++;
-    return n;
-}
-
-/*
- * Creates several units of a shared pool with functions and arguments of their own, and pushes them together. `args`
- * may be NULL. It creates as many as there are descriptors at hand, and at least one, and returns how many.
- */
-static size_t create_many_shared(abti_es *es, abti_pool *pool, void (**funcs)(void *), void **args, size_t num,
-                                 unsigned flags, ABT_thread *handles)
-{
-    size_t n = 0;
-    for (; n < num && abti_cache_top(&es->units); n++)
-        handles[n] = abti_create_unqueued_quick(es, pool, funcs[n], args ? args[n] : NULL, flags);
-    abti_pool_push_many(pool, handles, n, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return n;
-}
-
-size_t abti_create_many_quick(ABT_pool *pools, void (**funcs)(void *), void **args, size_t num, ABT_thread *handles)
-{
-    abti_es *es = abti_es_self;
-    size_t n = 0;
-    for (; n < num && abti_create_is_quick(es, pools[n]); n++)
-        handles[n] = abti_create_quick(es, pools[n], funcs[n], args ? args[n] : NULL, ABTI_UNIT_NAMED);
-    if (n == 0 && abti_create_is_quick_shared(es, pools[0]))
-        n = create_many_shared(es, pools[0], funcs, args, count_equal(pools, num), ABTI_UNIT_NAMED, handles);
-    return n;
 }
 
 /* --- Units that have ended begin again --- */

@@ -26,12 +26,6 @@ int abti_create_unqueued(abti_es *es, abti_pool *pool, void (*func)(void *), voi
 /* Creates the ULT in which a scheduler runs that is stacked in a pool, and pushes it. Returns an ABT code. */
 int abti_create_stacked(abti_pool *pool, abti_sched *sched) ABTI_MUST_CHECK;
 
-/*
- * Creates plain ULTs with names, for an ES, as long as that is quick: in pools of their own, and with functions and
- * arguments of their own; `args` may be NULL. Returns how many; 0: the first one needs the general path.
- */
-size_t abti_create_many_quick(ABT_pool *pools, void (**funcs)(void *), void **args, size_t num, ABT_thread *handles);
-
 /* Revives a terminated unit into a pool, without pushing it. Returns an ABT code. */
 int abti_revive_unqueued(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 
