@@ -21,8 +21,9 @@ struct list {
     size_t size;
     ABT_pool_context last_push, last_pop;
     atomic_int alive, created, frees, inits, pop_waits, pop_manys, push_manys;
-    atomic_int no_memory; /* units that could not be made for want of it */
-    atomic_bool refuse;   /* to make units */
+    atomic_int long_waits; /* those pop_waits that are asked to wait */
+    atomic_int no_memory;  /* units that could not be made for want of it */
+    atomic_bool refuse;    /* to make units */
 };
 
 /* A pool's list is its data; that of the pool which is being made is here. The old interface's units have no pool. */
@@ -169,6 +170,7 @@ static inline ABT_thread new_pop_wait(ABT_pool pool, double secs, ABT_pool_conte
     ABT_thread thread;
 
     count_up(&list_of(pool)->pop_waits);
+    atomic_fetch_add(&list_of(pool)->long_waits, secs > 0);
     while ((thread = new_pop(pool, context)) == ABT_THREAD_NULL && now() < end)
         nap_ms(0.1);
     return thread;
