@@ -7,8 +7,6 @@ import math
 import re
 import subprocess
 
-from book import charts
-
 from . import programs, report
 
 MOST = 10  # lines of code that are reported
@@ -130,7 +128,6 @@ def finish(rows, titles, directory, publish):
     report.keep(rows, table(rows, titles) + "\n" + table_of_lines(rows, titles, MOST, 0), directory)
     if not publish:
         return
-    (programs.TOP / "doc" / "cores-times.svg").write_text(charts.picture(table(rows, titles)), encoding="utf-8")
     text = (table(rows, titles) + "\n<!-- picture cores.svg: Time of an operation -->\n\n"
             "The lines of code that move most lines of memory, of each operation that moves some, on 16 streams:\n\n"
             + table_of_lines(rows, titles, 3, 0.05))

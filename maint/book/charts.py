@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of the pages, drawn from the tables in them: a panel for each name in the first column, a line for each way,
-over the number of streams. A page asks for one by <!-- picture NAME.svg: TITLE --> behind the table. README shows some of
-them: `python3 maint/book/charts.py PAGE NAME.svg` draws one of these beside its page, and maint/check-readme compares."""
+over the number of streams. A page asks for one by <!-- picture NAME.svg: TITLE --> behind the table."""
 
 import html
 import math
-import pathlib
 import re
-import sys
 
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 # By Okabe and Ito, which colour-blind readers can tell apart: libabt, libraries of threads, OpenMP, oneTBB, Rust, Go.
@@ -71,10 +68,10 @@ def panel(name, lines, x, y):
 
 def picture(table):
     panels = panels_of(table)
-    height = HEIGHT * math.ceil(len(panels) / COLUMNS) + 20
+    width, height = WIDTH * min(len(panels), COLUMNS), HEIGHT * math.ceil(len(panels) / COLUMNS) + 20
     names = dict.fromkeys(line for lines in panels.values() for line in lines)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH * COLUMNS} {height}" font-size="9" font-family="sans-serif">',
-           f'<rect width="{WIDTH * COLUMNS}" height="{height}" fill="#fff"/>']
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-size="9" font-family="sans-serif">',
+           f'<rect width="{width}" height="{height}" fill="#fff"/>']
     for at, (name, lines) in enumerate(panels.items()):
         out += panel(name, lines, at % COLUMNS * WIDTH, at // COLUMNS * HEIGHT)
     out += [f'<text x="{LEFT + 80 * at}" y="{height - 6}" fill="{COLOURS.get(name, "#000")}">{html.escape(name)}</text>'
@@ -89,13 +86,3 @@ def draw(text, directory):
         (directory / name).write_text(picture(table))
         return f"{table}\n![{title}]({name})\n"
     return ASKED.sub(drawn, text)
-
-
-def main(page, name):
-    path = pathlib.Path(page)
-    [table] = [table for table, asked, _ in ASKED.findall(path.read_text()) if asked == name]
-    (path.parent / name).write_text(picture(table))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
