@@ -99,10 +99,7 @@ abti_ctx abti_barrier_leave(void *room, void *barrier_, void *unused)
 {
     (void)unused;
     ABT_barrier barrier = barrier_;
-    struct abti_waiter *w = room;
-    abti_es *es = abti_es_self;
-    abti_waiter_init_ult(w, es->cur, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
-    return abti_waitq_leave(&barrier->waiters, w, es, &barrier->lock, false);
+    return abti_waitq_leave(&barrier->waiters, room, ABT_SYNC_EVENT_TYPE_BARRIER, barrier, &barrier->lock, false);
 }
 
 /*

@@ -31,10 +31,8 @@ static abti_ctx cond_leave(void *room, void *cond_, void *mutex)
 {
     ABT_cond cond = cond_;
     struct cond_waiter *w = room;
-    abti_es *es = abti_es_self;
-    abti_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
     w->mutex = mutex;
-    return abti_waitq_leave(&cond->waiters, &w->base, es, &cond->lock, true);
+    return abti_waitq_leave(&cond->waiters, &w->base, ABT_SYNC_EVENT_TYPE_COND, cond, &cond->lock, true);
 }
 
 static int cond_then(void *room)

@@ -45,10 +45,7 @@ ABTI_NOINLINE bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w
 ABTI_HOT abti_ctx abti_gate_leave(void *room, void *gate_, void *reason)
 {
     struct abti_gate *gate = gate_;
-    struct abti_waiter *w = room;
-    abti_es *es = abti_es_self;
-    abti_waiter_init_ult(w, es->cur, (ABT_sync_event_type)(intptr_t)reason, gate);
-    return abti_waitq_leave(&gate->waiters, w, es, &gate->lock, false);
+    return abti_waitq_leave(&gate->waiters, room, (ABT_sync_event_type)(intptr_t)reason, gate, &gate->lock, false);
 }
 
 bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w)

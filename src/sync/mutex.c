@@ -269,10 +269,8 @@ static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
     (void)unused;
     ABT_mutex mutex = mutex_;
     struct mutex_waiter *w = room;
-    abti_es *es = abti_es_self;
-    abti_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
     w->queue = &mutex->near;
-    return abti_waitq_leave(w->queue, &w->base, es, &mutex->lock, true);
+    return abti_waitq_leave(w->queue, &w->base, ABT_SYNC_EVENT_TYPE_MUTEX, mutex, &mutex->lock, true);
 }
 
 static int mutex_then(void *room)

@@ -111,15 +111,16 @@ ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
 }
 
 /*
- * Ends the way to wait of a ULT that may block quickly, see abti_ctx_leave: with the object's lock held, it queues the
- * waiter in its room, releases the lock, and returns where the native thread goes on. `hold` says whether to call
- * abti_waiter_hold.
+ * Ends the way to wait of a ULT that may block quickly, see abti_ctx_leave: with the object's lock held, it fills in
+ * the waiter in its room and queues it, releases the lock, and returns where the native thread goes on. `hold` says
+ * whether to call abti_waiter_hold.
  */
-ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *w, abti_es *es, struct abti_spin *lock,
-                                      bool hold)
+ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *w, ABT_sync_event_type reason,
+                                      const void *object, struct abti_spin *lock, bool hold)
 {
-    abti_assert(w->unit == es->cur);
     abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
+    abti_es *es = abti_es_self;
+    abti_waiter_init_ult(w, es->cur, reason, object);
     abti_waitq_push(q, w);
     abti_unit_wait_for(es->cur, w);
     abti_ctx next = abti_block_quick(es, es->cur);
