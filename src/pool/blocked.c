@@ -209,16 +209,22 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
     abti_parking_unlock_and_wake(pool, 1);
 }
 
-/* After the unlock the units may end and the pool be freed. So as many sleepers are claimed as there are units. */
+/*
+ * After the unlock the units that were pushed may end, and the pool be freed if they were the last. So as many sleepers
+ * are claimed as there are units; where somebody sleeps, they are pushed a few at a time.
+ */
 void abti_pool_push_all_unblocked(struct abti_queue *units)
 {
     abti_pool *pool = abti_load_relaxed(&units->head)->pool; /* relaxed: the queue is the caller's own */
     abti_es *es = abti_es_self;
-    size_t num = abti_queue_size(units);
-    abti_assert(num <= ABTI_PARKING_WAKES && abti_pool_is_fifo(pool) && !abti_pool_is_host(es, pool));
-    abti_pool_lock(es, pool);
-    for (abti_unit *unit; (unit = abti_queue_pop(units));)
-        pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-    abti_pool_count_left(es, pool, num);
-    abti_parking_unlock_and_wake(pool, num);
+    abti_assert(abti_pool_is_fifo(pool) && !abti_pool_is_host(es, pool));
+    while (!abti_queue_is_empty(units)) {
+        size_t num = 0;
+        abti_pool_lock(es, pool);
+        do
+            pool->ops->push_locked(pool, abti_queue_pop(units), ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+        while ((++num < ABTI_PARKING_WAKES || !abti_pool_has_parked(pool)) && !abti_queue_is_empty(units));
+        abti_pool_count_left(es, pool, num);
+        abti_parking_unlock_and_wake(pool, num);
+    }
 }

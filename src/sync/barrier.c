@@ -52,10 +52,14 @@ void abti_barrier_settle(ABT_barrier barrier)
 }
 
 /* Wakes ULTs of a pool that is not the caller's, which have been taken out of the barrier. */
-static void wake_elsewhere(struct abti_queue *units)
+static ABTI_NOINLINE void wake_elsewhere(struct abti_queue *units)
 {
+    struct abti_queue woken;
+    abti_queue_init(&woken);
     for (abti_unit *unit; (unit = abti_queue_pop(units));)
-        abti_unblock(unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+        abti_unblock_later(unit, &woken);
+    if (!abti_queue_is_empty(&woken))
+        abti_pool_push_all_unblocked(&woken);
 }
 
 int abti_barrier_meet(ABT_barrier barrier)
@@ -87,7 +91,8 @@ int abti_barrier_meet(ABT_barrier barrier)
     }
     struct abti_waiter *rest = abti_waitq_wake_here(&barrier->waiters);
     abti_spin_unlock(&barrier->lock);
-    wake_elsewhere(&elsewhere);
+    if (!abti_queue_is_empty(&elsewhere))
+        wake_elsewhere(&elsewhere);
     if (ABTI_UNLIKELY(num_asleep > 0))
         abti_word_wake_all(&barrier->rounds); /* the barrier may be gone: only its address is used */
     if (ABTI_UNLIKELY(rest != NULL))
