@@ -114,10 +114,19 @@ void abti_wordq_leave(struct abti_docked *docked)
     abti_spin_unlock(&bucket->lock);
 }
 
-/* Suspends the ULT until it is woken, unless the word has changed. */
-static void suspend_on_word(struct wordq_bucket *bucket, struct abti_waiter *w, const _Atomic(uint32_t) *word,
-                            uint32_t value)
+static abti_ctx leave_for_word(void *room, void *bucket_, void *word)
 {
+    struct wordq_bucket *bucket = bucket_;
+    return abti_waitq_leave(&bucket->waiters, room, ABT_SYNC_EVENT_TYPE_OTHER, word, &bucket->lock, false);
+}
+
+/* Suspends the ULT until it is woken, unless the word has changed. */
+static void suspend_on_word(struct wordq_bucket *bucket, abti_es *es, const _Atomic(uint32_t) *word, uint32_t value)
+{
+    struct abti_waiter w;
+    bool is_quick = abti_may_block_quick(es);
+    if (!is_quick)
+        abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_OTHER, (const void *)word);
     abti_spin_lock(&bucket->lock);
     count_queued_locked(bucket, 1);
     abti_fence_seq_cst(); /* seq_cst: pairs with the fence in abti_wordq_wake */
@@ -126,8 +135,12 @@ static void suspend_on_word(struct wordq_bucket *bucket, struct abti_waiter *w, 
         abti_spin_unlock(&bucket->lock);
         return;
     }
-    abti_waitq_push(&bucket->waiters, w);
-    abti_waiter_park(w, &bucket->lock, NULL);
+    if (is_quick) {
+        (void)abti_ctx_leave(&es->cur->ctx, bucket, (void *)(uintptr_t)word, leave_for_word);
+        return;
+    }
+    abti_waitq_push(&bucket->waiters, &w);
+    abti_waiter_park(&w, &bucket->lock, NULL);
 }
 
 /* The waiters that a waker has taken out. */
@@ -204,11 +217,8 @@ void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num
         return;
     }
     while (!abti_word_is_changed(word, value)) {
-        struct abti_waiter w;
-        if (abti_meanwhile_poll(meanwhile))
-            continue;
-        abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_OTHER, (const void *)word);
-        suspend_on_word(bucket, &w, word, value);
+        if (!abti_meanwhile_poll(meanwhile))
+            suspend_on_word(bucket, abti_es_self, word, value);
     }
 }
 
