@@ -223,7 +223,7 @@ SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex", "mutex
            "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "mergesort", "matmul", "fft", "xs-unsorted",
            "xs-presorted", "blocks-10us", "blocks-100us", "blocks-1ms", "computes-1ms", *catalogue.CHOICES, "memory-blocked"]
 # Ways of libabt that have a line of their own: what a scheduler of the user's costs, and what it is good for.
-HPP = ["abt.hpp", "abt.hpp, a pool each"]
+HPP = ["abt.hpp", "abt.hpp, private pools"]
 WAYS = {"yield-2": ["user's scheduler", *HPP],
         "create-256": ["ULT, private pool, user's scheduler", *HPP],
         **dict.fromkeys(("create-16384", "yield-256", "mutex", "mutex-8", "cond", "barrier-64", "memory-blocked"), HPP),

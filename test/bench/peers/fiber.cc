@@ -26,7 +26,7 @@ bool spread; /* each stream has a queue of its own */
 #ifdef OVER_LIBABT
 namespace fibers = abt;
 namespace this_fiber = abt::this_thread;
-constexpr const char *SERIES = "abt.hpp", *SPREAD_SERIES = "abt.hpp, a pool each";
+constexpr const char *SERIES = "abt.hpp", *SPREAD_SERIES = "abt.hpp, private pools";
 
 /* The calling stream and others serve these pools, until this is gone. */
 using pools = std::initializer_list<ABT_pool>;
@@ -54,16 +54,15 @@ class Team
   public:
     Team()
     {
-        queues.resize(1);
-        ABT_self_get_last_pool(&queues[0]);
-        if (suite_streams > 1 && !spread) {
-            ABT_xstream primary;
-            ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &queues[0]);
-            ABT_xstream_self(&primary);
-            ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_DEFAULT, 1, &queues[0]);
-        }
-        for (int i = 1; i < suite_streams; i++)
-            spread ? queues.push_back(streams.emplace_back().pool()) : void(streams.emplace_back(pools{queues[0]}));
+        const ABT_pool_access access = spread ? ABT_POOL_ACCESS_PRIV : ABT_POOL_ACCESS_MPMC;
+        queues.resize(spread ? static_cast<std::size_t>(suite_streams) : 1);
+        for (ABT_pool &queue : queues)
+            ABT_pool_create_basic(ABT_POOL_FIFO, access, ABT_TRUE, &queue);
+        ABT_xstream primary;
+        ABT_xstream_self(&primary);
+        ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_DEFAULT, 1, &queues[0]);
+        for (std::size_t i = 1; i < static_cast<std::size_t>(suite_streams); i++)
+            streams.emplace_back(pools{queues[i % queues.size()]});
     }
 
   private:
