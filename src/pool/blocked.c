@@ -215,15 +215,17 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
  */
 void abti_pool_push_all_unblocked(struct abti_queue *units)
 {
-    abti_pool *pool = abti_load_relaxed(&units->head)->pool; /* relaxed: the queue is the caller's own */
     abti_es *es = abti_es_self;
-    abti_assert(abti_pool_is_fifo(pool) && !abti_pool_is_host(es, pool));
-    while (!abti_queue_is_empty(units)) {
+    abti_unit *unit = abti_load_relaxed(&units->head); /* relaxed, here and below: the queue is the caller's own */
+    while (unit) {
+        abti_pool *pool = unit->pool;
         size_t num = 0;
+        abti_assert(abti_pool_is_fifo(pool) && !abti_pool_is_host(es, pool));
         abti_pool_lock(es, pool);
-        do
+        do {
             pool->ops->push_locked(pool, abti_queue_pop(units), ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-        while ((++num < ABTI_PARKING_WAKES || !abti_pool_has_parked(pool)) && !abti_queue_is_empty(units));
+            unit = abti_load_relaxed(&units->head);
+        } while ((++num < ABTI_PARKING_WAKES || !abti_pool_has_parked(pool)) && unit && unit->pool == pool);
         abti_pool_count_left(es, pool, num);
         abti_parking_unlock_and_wake(pool, num);
     }

@@ -109,8 +109,8 @@ ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool, uint64_t num
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
 /*
- * The same for a queue of units, at least one, of one FIFO, of which the caller is not the host. The queue is empty
- * then.
+ * The same for a queue of units of FIFOs, of which the caller is not the host; those of one pool that follow each other
+ * at once. The queue is empty then.
  */
 void abti_pool_push_all_unblocked(struct abti_queue *units);
 

@@ -165,13 +165,10 @@ ABTI_INLINE void report_unblocked(abti_unit *unit)
 void abti_unblock_later(abti_unit *unit, struct abti_queue *units)
 {
     abti_pool *pool = unit->pool;
-    abti_unit *head = abti_load_relaxed(&units->head); /* relaxed: the queue is the caller's own */
     if (!pool || !abti_pool_is_fifo(pool) || abti_pool_is_host(abti_es_self, pool)) {
         abti_unblock(unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
         return;
     }
-    if (head && head->pool != pool)
-        abti_pool_push_all_unblocked(units);
     report_unblocked(unit);
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_queue_push(units, unit);

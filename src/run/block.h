@@ -122,8 +122,8 @@ ABTI_INLINE void abti_unblock(abti_unit *unit, ABT_pool_context context)
 }
 
 /*
- * The same for a ULT that others of its pool may follow: it is READY, as far as queries see, and in the queue, which
- * the caller pushes in the end (abti_pool_push_all_unblocked). Or it is pushed at once.
+ * The same for a ULT that others may follow: it is READY, as far as queries see, and in the queue, which the caller
+ * pushes in the end (abti_pool_push_all_unblocked). Or it is pushed at once.
  */
 void abti_unblock_later(abti_unit *unit, struct abti_queue *units);
 

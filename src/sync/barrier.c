@@ -58,8 +58,7 @@ static ABTI_NOINLINE void wake_elsewhere(struct abti_queue *units)
     abti_queue_init(&woken);
     for (abti_unit *unit; (unit = abti_queue_pop(units));)
         abti_unblock_later(unit, &woken);
-    if (!abti_queue_is_empty(&woken))
-        abti_pool_push_all_unblocked(&woken);
+    abti_pool_push_all_unblocked(&woken);
 }
 
 int abti_barrier_meet(ABT_barrier barrier)

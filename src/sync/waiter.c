@@ -266,6 +266,5 @@ void abti_waiter_wake_all(struct abti_waiter *first)
         else
             abti_waiter_wake(w);
     }
-    if (!abti_queue_is_empty(&units))
-        abti_pool_push_all_unblocked(&units);
+    abti_pool_push_all_unblocked(&units);
 }

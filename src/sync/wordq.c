@@ -144,19 +144,12 @@ static void suspend_on_word(struct wordq_bucket *bucket, abti_es *es, const _Ato
 }
 
 /* The waiters that a waker has taken out. */
+enum { MOST_DOCKED = 8 }; /* more are taken in another round */
 struct woken {
     struct abti_waiter *ults; /* linked by `next` */
     uint32_t num_docked;
-    abti_wakeup docked[8]; /* more are taken in another round */
+    abti_wakeup docked[MOST_DOCKED];
 };
-
-enum { MOST_DOCKED = sizeof(((struct woken *)NULL)->docked) / sizeof(abti_wakeup) };
-
-/* The stream is woken if it is still asleep. Its frame may go when the lock is released. */
-static void take_docked_locked(struct abti_waiter *w, struct woken *woken)
-{
-    woken->docked[woken->num_docked++] = abti_sleeper_claim(ABTI_CONTAINER_OF(w, struct abti_docked, base)->sleeper);
-}
 
 /* Takes up to `num` that wait for the word out of the bucket, and returns how many. The lock is held. */
 static uint32_t take_waiters_locked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num,
@@ -174,7 +167,9 @@ static uint32_t take_waiters_locked(struct wordq_bucket *bucket, const _Atomic(u
                 *last = w;
                 last = &w->next;
             } else {
-                take_docked_locked(w, woken);
+                /* The stream is woken if it is still asleep. Its frame may go when the lock is released */
+                struct abti_docked *docked = ABTI_CONTAINER_OF(w, struct abti_docked, base);
+                woken->docked[woken->num_docked++] = abti_sleeper_claim(docked->sleeper);
             }
         }
         w = next;
