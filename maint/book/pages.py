@@ -5,16 +5,17 @@
 
 Each block of code says what it is:
 
-    c        compiles; one with a main is a program that runs, and has the name that the next command compiles
+    c        compiles; one with a main is a program that runs, and that the next command compiles, by its name
     sh       commands that succeed
     console  commands, behind "$ ", and what they have printed, which is not compared; all succeed
     python   runs
     text     is looked at by nobody
 
-The blocks of a page are run in a directory of their own, in which ./program is an example that makes units, echo.c
-that of libabtio, and maint and tools are those of the source. One that does not run there stands behind a line <!-- not run: WHY -->; such a C block is only
+The blocks of a page are run in a directory of their own, in which ./program, if the page says what it stands for, is an
+example that makes units, echo.c that of libabtio, and maint and tools are those of the source. One that does not run there stands behind a line <!-- not run: WHY -->; such a C block is only
 compiled.
 """
+import itertools
 import os
 import pathlib
 import re
@@ -110,6 +111,8 @@ class Runner:
         if kind in ("text", "cmake"):
             return ""
         self.counts["ran" if is_run else "not run"] += 1
+        if kind in ("c", "cpp") and is_run and "int main(" in text and not name:
+            return "no command compiles it"
         if kind in ("c", "cpp"):
             return self.code(kind, number, text, name, is_run)
         if not is_run:
@@ -125,9 +128,12 @@ def blocks(page, runner):
     text = page.read_text()
     if re.search(r"^\n {4}", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M):
         yield "a block does not say what it is"
+    if re.search(r"^\$.* \./program\b", text, re.M) and "`./program` stands for" not in text:
+        yield "it does not say what ./program stands for"
     found = list(BLOCK.finditer(text))
     for number, match in enumerate(found):
-        compiled = (re.search(r"^(?:\$ )?c(?:c|\+\+) .*?(\w+\.c(?:pp)?)\b", later[3], re.M) for later in found[number:] if later[2] in ("sh", "console"))
+        later = itertools.takewhile(lambda block: "int main(" not in block[3], found[number + 1:])
+        compiled = (re.search(r"^(?:\$ )?c(?:c|\+\+) .*?(\w+\.c(?:pp)?)\b", block[3], re.M) for block in later if block[2] in ("sh", "console"))
         name = next((one[1] for one in compiled if one), None)
         wrong = runner.block(match[2], number + 1, match[3], name, match[1] or "")
         if wrong:
