@@ -180,7 +180,7 @@ static void *replace_empty(struct abti_cache *cache, struct abti_magazine *full)
     cache->magazine->count = 0;
     abti_magazine_push(&cache->empty, cache->magazine);
     use_magazine(cache, full);
-    return abti_cache_get_quick(cache);
+    return abti_cache_pop(cache);
 }
 
 /*

@@ -127,7 +127,7 @@ struct abti_cache {
     struct abti_new_cell next;          /* the next cell that was never used, if `run` is not 0 */
     unsigned run;                       /* how many there are */
     unsigned piece;                     /* how many cells it takes next */
-    bool closed;                        /* a put asks abti_cache_takes_quick without success */
+    bool closed;                        /* a put asks abti_cache_has_room without success */
     bool takes_from_others;             /* it has found plenty on other shelves, and nothing on its own since */
     struct abti_slab *slab;
 };
@@ -162,7 +162,7 @@ int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab) ABTI_MUST_
 /* Gives everything back to the slab. */
 void abti_cache_fini(struct abti_cache *cache);
 
-/* Whether abti_cache_takes_quick is false from now on; everything else goes on as before. */
+/* Whether abti_cache_has_room is false from now on; everything else goes on as before. */
 void abti_cache_close(struct abti_cache *cache, bool closed);
 
 /*
@@ -180,8 +180,8 @@ ABTI_INLINE void *abti_cache_top(const struct abti_cache *cache)
     return *cache->top;
 }
 
-/* Takes an object when there is one. */
-ABTI_INLINE void *abti_cache_get_quick(struct abti_cache *cache)
+/* Takes an object from a magazine that is not empty. */
+ABTI_INLINE void *abti_cache_pop(struct abti_cache *cache)
 {
     void *object = abti_cache_top(cache); /* it is loaded before the store, so that it need not be loaded again after
                                              a check */
@@ -194,7 +194,7 @@ ABTI_INLINE void *abti_cache_get(struct abti_cache *cache)
 {
     if (ABTI_UNLIKELY(!abti_cache_top(cache)))
         return abti_cache_refill(cache);
-    return abti_cache_get_quick(cache);
+    return abti_cache_pop(cache);
 }
 
 ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
@@ -203,13 +203,13 @@ ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
 }
 
 /* A cache that is not full, and not closed. */
-ABTI_INLINE bool abti_cache_takes_quick(const struct abti_cache *cache)
+ABTI_INLINE bool abti_cache_has_room(const struct abti_cache *cache)
 {
     return (uintptr_t)cache->top < (uintptr_t)cache->quick_end;
 }
 
 /* Puts an object into a cache that is not full. */
-ABTI_INLINE void abti_cache_put_quick(struct abti_cache *cache, void *object)
+ABTI_INLINE void abti_cache_push(struct abti_cache *cache, void *object)
 {
     *++cache->top = object;
 }
@@ -222,7 +222,7 @@ ABTI_INLINE void abti_cache_put(struct abti_cache *cache, void *object)
 {
     if (ABTI_UNLIKELY(abti_cache_is_full(cache)))
         abti_cache_spill(cache);
-    abti_cache_put_quick(cache, object);
+    abti_cache_push(cache, object);
 }
 
 /*

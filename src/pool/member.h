@@ -155,7 +155,7 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
 ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
 {
     const uint32_t more = ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY | ABTI_WHAT_COLD;
-    return !(abti_load_relaxed(&unit->what) & more) && abti_cache_takes_quick(&es->units);
+    return !(abti_load_relaxed(&unit->what) & more) && abti_cache_has_room(&es->units);
 }
 
 /* Frees what hangs on the unit, and the descriptor. It is inline for a unit that has nothing special. */

@@ -265,7 +265,7 @@ ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti
         return;
     }
     if (quick)
-        abti_cache_put_quick(&es->stacks, stack);
+        abti_cache_push(&es->stacks, stack);
     else
         abti_cache_put(&es->stacks, stack);
     if (ABTI_UNLIKELY(!next || !abti_is_resumable(next)))
@@ -330,7 +330,7 @@ ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join
     struct abti_stack *stack = unit->stack;
     if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, join)))
         return false;
-    abti_cache_put_quick(&es->stacks, stack);
+    abti_cache_push(&es->stacks, stack);
     abti_pool_count_left_quick(pool, 1);
     abti_set_running(es, joiner);
     abti_ctx_jump(joiner->ctx);

@@ -36,7 +36,7 @@ ABTI_INLINE bool abti_try_publish_end(abti_es *es, abti_unit *unit, abti_unit *j
 {
     abti_assert(joiner && !(join & ABTI_JOIN_EXTERNAL));
     if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_keeper(es, pool) ||
-                      abti_load_relaxed(&unit->cold) || !abti_cache_takes_quick(&es->units)))
+                      abti_load_relaxed(&unit->cold) || !abti_cache_has_room(&es->units)))
         return false;
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
         abti_unit_release_quick(es, unit);

@@ -32,7 +32,7 @@ ABTI_INLINE abti_unit *abti_create_unqueued_quick(abti_es *es, abti_pool *pool, 
                                                   unsigned flags)
 {
     abti_assert(es == abti_es_self && abti_cache_top(&es->units));
-    abti_unit *unit = abti_cache_get_quick(&es->units);
+    abti_unit *unit = abti_cache_pop(&es->units);
     abti_unit_init(unit, func, arg, pool, flags);
     return unit;
 }

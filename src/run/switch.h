@@ -65,7 +65,7 @@ ABTI_INLINE bool abti_take_stack_quick(abti_es *es, abti_unit *unit)
     abti_assert(!abti_unit_has_started(unit) && !(unit->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK)));
     if (ABTI_UNLIKELY(!abti_cache_top(&es->stacks)))
         return false;
-    abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
+    abti_unit_set_stack(unit, abti_cache_pop(&es->stacks));
     return true;
 }
 

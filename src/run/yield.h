@@ -51,7 +51,7 @@ ABTI_INLINE int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit)
     abti_assert(es->cur == self && abti_is_startable(unit) && !(unit->flags & ABTI_UNIT_OWN_STACK));
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
     abti_queue_push(&self->pool->queue, self);
-    abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
+    abti_unit_set_stack(unit, abti_cache_pop(&es->stacks));
     abti_set_running(es, unit);
     return abti_ctx_start(&self->ctx, abti_stack_top(unit->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }

@@ -481,7 +481,7 @@ ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)
 ABTI_INLINE void abti_unit_release_quick(abti_es *es, abti_unit *unit)
 {
     abti_unit_mark_free(unit);
-    abti_cache_put_quick(&es->units, unit);
+    abti_cache_push(&es->units, unit);
 }
 
 /* Frees a descriptor. */
