@@ -68,14 +68,14 @@ void abti_pool_count_left_shared(abti_pool *pool, uint64_t num)
  */
 static uint32_t blocked_left(struct abti_blocked *b)
 {
-    /* acquire: pairs with abti_pool_count_left_shared, abti_pool_count_left_quick and abti_pool_drop_keeper */
+    /* acquire: pairs with abti_pool_count_left_shared, abti_pool_count_own_left and abti_pool_drop_keeper */
     uint64_t shared = abti_load_acquire(&b->shared_left);
     return (uint32_t)(shared + abti_load_acquire(&b->own_left));
 }
 
 static uint32_t blocked_entered(abti_pool *pool)
 {
-    /* acquire: pairs with abti_pool_count_entered_shared, abti_pool_count_entered_quick and abti_pool_drop_keeper */
+    /* acquire: pairs with abti_pool_count_entered_shared, abti_pool_count_own_entered and abti_pool_drop_keeper */
     uint64_t own = abti_load_acquire(&pool->blocked.own_entered);
     return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_in_place(pool);
 }

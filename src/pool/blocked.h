@@ -29,7 +29,7 @@ ABTI_INLINE bool abti_pool_is_keeper(abti_es *es, abti_pool *pool)
 }
 
 /* The keeper's form of abti_pool_count_entered, for a caller that has asked abti_pool_is_keeper. */
-ABTI_INLINE void abti_pool_count_entered_quick(abti_pool *pool)
+ABTI_INLINE void abti_pool_count_own_entered(abti_pool *pool)
 {
     abti_assert(abti_pool_is_keeper(abti_es_self, pool));
     abti_cpu_add(&pool->blocked.own_entered, 1); /* release: pairs with the acquire in blocked_entered */
@@ -80,7 +80,7 @@ ABTI_INLINE uint32_t abti_pool_num_in_place(abti_pool *pool)
 }
 
 /* The keeper's form of abti_pool_count_left, for `num` units. */
-ABTI_INLINE void abti_pool_count_left_quick(abti_pool *pool, uint64_t num)
+ABTI_INLINE void abti_pool_count_own_left(abti_pool *pool, uint64_t num)
 {
     abti_assert(abti_pool_is_keeper(abti_es_self, pool));
     abti_cpu_add(&pool->blocked.own_left, num); /* release: pairs with the acquire in blocked_left */
@@ -89,7 +89,7 @@ ABTI_INLINE void abti_pool_count_left_quick(abti_pool *pool, uint64_t num)
 ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
 {
     if (abti_pool_is_keeper(es, pool))
-        abti_pool_count_entered_quick(pool);
+        abti_pool_count_own_entered(pool);
     else
         abti_pool_count_entered_shared(pool);
 }
@@ -97,7 +97,7 @@ ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
 ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool, uint64_t num)
 {
     if (abti_pool_is_keeper(es, pool))
-        abti_pool_count_left_quick(pool, num);
+        abti_pool_count_own_left(pool, num);
     else
         abti_pool_count_left_shared(pool, num);
 }

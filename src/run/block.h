@@ -66,7 +66,7 @@ ABTI_INLINE abti_ctx abti_block_quick(abti_es *es, abti_unit *self)
     abti_unit *next = abti_load_relaxed(&queue->head); /* relaxed: this thread alone writes the queue */
     abti_budget_count(es);
     abti_queue_pop_head(queue, next);
-    abti_pool_count_entered_quick(self->pool);
+    abti_pool_count_own_entered(self->pool);
     /* relaxed: the lock or the pool by which the waker finds the unit orders it */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
     abti_set_running(es, next);
@@ -88,7 +88,7 @@ ABTI_INLINE void abti_unblock_quick(abti_es *es, abti_unit *unit)
     abti_assert(abti_may_unblock_quick(es, unit));
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&es->fast->queue, unit);
-    abti_pool_count_left_quick(es->fast, 1);
+    abti_pool_count_own_left(es->fast, 1);
 }
 
 /*
@@ -108,7 +108,7 @@ ABTI_INLINE void abti_unblock_all_quick(abti_es *es, abti_unit *const *units, ui
         last = unit;
     }
     abti_queue_push_chain(&pool->queue, first, last, num);
-    abti_pool_count_left_quick(pool, num);
+    abti_pool_count_own_left(pool, num);
 }
 
 /* Pushes a blocked ULT, which its one waker has found, to its pool by the shortest way. Any thread may call this. */

@@ -331,7 +331,7 @@ ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join
     if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, join)))
         return false;
     abti_cache_push(&es->stacks, stack);
-    abti_pool_count_left_quick(pool, 1);
+    abti_pool_count_own_left(pool, 1);
     abti_set_running(es, joiner);
     abti_ctx_jump(joiner->ctx);
 }

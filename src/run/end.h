@@ -50,7 +50,7 @@ int abti_end_in_place_slow(abti_es *es, abti_unit *unit);
 /* Lets the joiner go on. relaxed: queries may see the state late. */
 ABTI_INLINE void abti_return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
 {
-    abti_pool_count_left_quick(pool, 1);
+    abti_pool_count_own_left(pool, 1);
     es->cur = joiner;
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }

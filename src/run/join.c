@@ -160,7 +160,7 @@ static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit
     abti_unit_wait_for_join(self, unit, handle);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
-    abti_pool_count_entered_quick(self->pool);
+    abti_pool_count_own_entered(self->pool);
     return block_for_parent(es, self, NULL);
 }
 
@@ -186,7 +186,7 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (es && may_join_in_place(es, unit) && abti_register_unstarted(unit, es->cur, handle, ABTI_JOIN_IN_PLACE)) {
         abti_queue_pop_head(&es->fast->queue, unit);
-        abti_pool_count_entered_quick(es->cur->pool);
+        abti_pool_count_own_entered(es->cur->pool);
         return abti_run_in_place(es, es->cur, unit);
     }
     if (es && es->parent && !abti_unit_is_tasklet(es->cur))
@@ -238,7 +238,7 @@ ABTI_INLINE int join_body(abti_es *es, abti_pool *front, abti_pool *own, abti_un
     }
     abti_budget_count(es);
     if (biased)
-        abti_pool_count_entered_quick(own);
+        abti_pool_count_own_entered(own);
     else
         abti_pool_count_entered(es, own);
     abti_pool_pop_head_locked(front, unit);
@@ -300,7 +300,7 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
     struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
     if (!abti_row_begin_next(es, &row))
         return 0;
-    abti_pool_count_entered_quick(self->pool);
+    abti_pool_count_own_entered(self->pool);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
     struct abti_saved saved = abti_saved_lay_by(es);
     abti_ctx_in_place(&self->ctx, &row, abti_run_row);

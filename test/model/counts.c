@@ -229,7 +229,7 @@ static void in_place(int index)
             model_assert(abti_pool_in_place_take(&pool));
             abti_queue_unlink_head(&pool.queue, &model_units[i]);
             atomic_store_explicit(&blocked_now, i + 1, memory_order_release);
-            abti_pool_count_left_quick(&pool, 1);
+            abti_pool_count_own_left(&pool, 1);
         }
         model_assert(es != NULL);
     } else {
