@@ -178,7 +178,7 @@ int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     if (abti_switch_is_slow(es))
         return ABT_ERR_OTHER;
     bool starts = !abti_is_resumable(unit);
-    if (starts && !(abti_unit_is_fresh_default(unit) && abti_take_stack_quick(es, unit)))
+    if (starts && !(abti_unit_is_fresh_default(unit) && abti_take_cached_stack(es, unit)))
         return ABT_ERR_OTHER;
     abti_budget_count(es);
     abti_es_set_dsched(es, dsched);
@@ -201,7 +201,7 @@ ABTI_HOT int abti_run_child_last(abti_es *es, abti_unit *unit)
         return run_child_last_slow(es, unit);
     if (ABTI_LIKELY(abti_is_resumable(unit)))
         return abti_ctx_wait(&es->cur->ctx, es, unit, child_resume, child_then);
-    if (ABTI_LIKELY(abti_unit_is_fresh_default(unit) && abti_take_stack_quick(es, unit)))
+    if (ABTI_LIKELY(abti_unit_is_fresh_default(unit) && abti_take_cached_stack(es, unit)))
         return abti_ctx_wait(&es->cur->ctx, es, unit, child_start, child_then);
     return run_child_last_slow(es, unit);
 }

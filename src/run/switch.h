@@ -60,7 +60,7 @@ ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
 }
 
 /* The same as long as there are free stacks at hand. It calls nothing. */
-ABTI_INLINE bool abti_take_stack_quick(abti_es *es, abti_unit *unit)
+ABTI_INLINE bool abti_take_cached_stack(abti_es *es, abti_unit *unit)
 {
     abti_assert(!abti_unit_has_started(unit) && !(unit->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK)));
     if (ABTI_UNLIKELY(!abti_cache_top(&es->stacks)))
