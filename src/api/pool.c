@@ -128,12 +128,6 @@ static ABT_unit handle_or_null(abti_unit *unit)
     return unit ? abti_unit_handle(unit) : ABT_UNIT_NULL;
 }
 
-/* NULL: it takes more than a read of the caller's private pool, or the handle is to be looked at. */
-ABTI_INLINE abti_unit *pool_pop_quick(ABT_pool pool)
-{
-    return abti_handle_is_to_check(pool) ? NULL : abti_pool_pop_quick(pool);
-}
-
 static ABTI_NOINLINE int pool_pop_thread_checked(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop_thread_ex")))
@@ -155,7 +149,7 @@ static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thr
 
 ABTI_HOT int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
-    abti_unit *quick = pool_pop_quick(pool);
+    abti_unit *quick = abti_pool_pop_quick(pool);
     if (ABTI_UNLIKELY(!quick))
         return pop_thread_user(pool, thread, pool_ctx);
     *thread = quick;
@@ -178,7 +172,7 @@ static ABTI_NOINLINE int pool_pop_checked(ABT_pool pool, ABT_unit *unit)
 
 int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 {
-    abti_unit *quick = pool_pop_quick(pool);
+    abti_unit *quick = abti_pool_pop_quick(pool);
     if (ABTI_UNLIKELY(!quick))
         return pool_pop_checked(pool, unit);
     *unit = abti_unit_own_handle(quick);

@@ -13,6 +13,7 @@
 #include "pool/queue.h"
 #include "pool/ring.h"
 #include "pool/thief_policy.h"
+#include "rt/handle.h"
 
 /* Operations that a pool may lack; whether it does is not known before it is asked (abti_pool_can). */
 enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_PRINT_ALL };
@@ -281,11 +282,11 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
 
 /*
  * Pops from a private pool of the caller with a unit in its queue, which needs no call, nor a frame. NULL: it takes
- * more than that. relaxed: the host alone writes the queue.
+ * more than that, or the handle is to be looked at. relaxed: the host alone writes the queue.
  */
-ABTI_INLINE abti_unit *abti_pool_pop_quick(abti_pool *pool)
+ABTI_INLINE abti_unit *abti_pool_pop_quick(ABT_pool pool)
 {
-    if (ABTI_UNLIKELY(!abti_pool_is_host(abti_es_self, pool)))
+    if (abti_handle_is_to_check(pool) || ABTI_UNLIKELY(!abti_pool_is_host(abti_es_self, pool)))
         return NULL;
     abti_unit *head = abti_load_relaxed(&pool->queue.head);
     if (ABTI_LIKELY(head != NULL))
