@@ -78,19 +78,12 @@ int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *ab
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-static ABTI_COLD int cond_signal_checked(ABT_cond cond, const char *function)
-{
-    if (ABTI_REFUSE(ABTI_IS_BAD_IN(cond, ABT_COND_NULL, ABTI_HANDLE_COND, function)))
-        return abti_error_in(ABT_ERR_INV_COND, function);
-    abti_annotate_release(cond);
-    abti_cond_signal(cond);
-    return ABT_SUCCESS;
-}
-
 int ABT_cond_signal(ABT_cond cond)
 {
-    if (abti_handle_is_to_check(cond))
-        return cond_signal_checked(cond, __func__);
+    if (abti_handle_is_to_check(cond)) {
+        ABTI_REFUSE_IF(COND_IS_BAD(cond), ABT_ERR_INV_COND);
+        abti_annotate_release(cond);
+    }
     abti_cond_signal(cond);
     return ABT_SUCCESS;
 }

@@ -149,20 +149,12 @@ int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
     return eventual_set_plain(eventual, value, nbytes, __func__);
 }
 
-static ABTI_COLD int eventual_reset_checked(ABT_eventual eventual, const char *function)
-{
-    if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
-        return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
-    if (ABTI_MISUSED(abti_misuse_in_use(eventual, ABTI_HANDLE_EVENTUAL, function)))
-        return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
-    abti_gate_reset(&eventual->gate, false);
-    return ABT_SUCCESS;
-}
-
 int ABT_eventual_reset(ABT_eventual eventual)
 {
-    if (abti_handle_is_to_check(eventual))
-        return eventual_reset_checked(eventual, __func__);
+    if (abti_handle_is_to_check(eventual)) {
+        ABTI_REFUSE_IF(EVENTUAL_IS_BAD(eventual), ABT_ERR_INV_EVENTUAL);
+        ABTI_FAIL_IF(ABTI_MISUSED(abti_misuse_in_use(eventual, ABTI_HANDLE_EVENTUAL, __func__)), ABT_ERR_INV_EVENTUAL);
+    }
     abti_gate_reset(&eventual->gate, false);
     return ABT_SUCCESS;
 }

@@ -95,21 +95,12 @@ int ABT_mutex_lock_high(ABT_mutex mutex)
     return lock_mutex(mutex, __func__);
 }
 
-static ABTI_COLD int mutex_trylock_checked(ABT_mutex mutex, const char *function)
-{
-    if (ABTI_REFUSE(ABTI_IS_BAD_IN(mutex, ABT_MUTEX_NULL, ABTI_HANDLE_MUTEX, function)))
-        return abti_error_in(ABT_ERR_INV_MUTEX, function);
-    if (!abti_mutex_trylock(mutex))
-        return abti_error_in(ABT_ERR_MUTEX_LOCKED, function);
-    abti_annotate_acquire(mutex);
-    return ABT_SUCCESS;
-}
-
 int ABT_mutex_trylock(ABT_mutex mutex)
 {
-    if (abti_handle_is_to_check(mutex))
-        return mutex_trylock_checked(mutex, __func__);
-    return abti_mutex_trylock(mutex) ? ABT_SUCCESS : abti_error(ABT_ERR_MUTEX_LOCKED);
+    ABTI_REFUSE_IF(MUTEX_IS_BAD(mutex), ABT_ERR_INV_MUTEX);
+    ABTI_FAIL_IF(!abti_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED);
+    abti_annotate_acquire(mutex);
+    return ABT_SUCCESS;
 }
 
 int ABT_mutex_spinlock(ABT_mutex mutex)

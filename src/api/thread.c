@@ -213,23 +213,14 @@ static int join_or_free(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return es && abti_try_join_lone(es, unit, handle) ? ABT_SUCCESS : abti_join(es, unit, handle);
 }
 
-/* Out of line: it has something to do when it has waited. */
-static ABTI_COLD int thread_join_checked(abti_es *es, ABT_thread thread)
-{
-    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, "ABT_thread_join")))
-        return abti_error_in(ABT_ERR_INV_THREAD, "ABT_thread_join");
-    return join_or_free(es, thread, NULL);
-}
-
 int ABT_thread_join(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code;
-    if (abti_handle_is_to_check(thread))
-        return thread_join_checked(es, thread);
-    if (es && abti_unit_is_fresh_default(thread) && abti_join_in_place(es, thread, NULL, &code))
+    if (es && !abti_handle_is_to_check(thread) && abti_unit_is_fresh_default(thread) &&
+        abti_join_in_place(es, thread, NULL, &code))
         return code;
-    ABTI_REFUSE_IF(abti_is_not_joinable(es, thread), ABT_ERR_INV_THREAD);
+    ABTI_REFUSE_IF(ABTI_CANNOT_JOIN(es, thread, __func__), ABT_ERR_INV_THREAD);
     return join_or_free(es, thread, NULL);
 }
 
