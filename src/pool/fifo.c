@@ -94,6 +94,20 @@ static void priv_push_many(abti_pool *pool, abti_unit *const *units, size_t num,
         abti_pool_push_at_once(pool, units, num, context);
 }
 
+void abti_pool_collect_locked(abti_pool *pool)
+{
+    for (abti_unit *unit; (unit = abti_queue_pop(&pool->inbox)) != NULL;)
+        abti_queue_push(&pool->queue, unit);
+}
+
+void abti_pool_collect(abti_pool *pool)
+{
+    abti_assert(abti_pool_is_private(pool) && abti_pool_is_host(abti_es_self, pool));
+    abti_pool_lock(abti_es_self, pool);
+    abti_pool_collect_locked(pool);
+    abti_pool_unlock(abti_es_self, pool);
+}
+
 static abti_unit *priv_pop(abti_pool *pool, ABT_pool_context context)
 {
     (void)context;

@@ -11,20 +11,6 @@
 #include "rt/rt.h"
 #include "unit/ledger.h"
 
-static void collect_locked(abti_pool *pool)
-{
-    for (abti_unit *unit; (unit = abti_queue_pop(&pool->inbox)) != NULL;)
-        abti_queue_push(&pool->queue, unit);
-}
-
-void abti_pool_collect(abti_pool *pool)
-{
-    abti_assert(abti_pool_is_private(pool) && abti_pool_is_host(abti_es_self, pool));
-    abti_pool_lock(abti_es_self, pool);
-    collect_locked(pool);
-    abti_pool_unlock(abti_es_self, pool);
-}
-
 static void set_quick_host_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
@@ -55,7 +41,7 @@ void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
     abti_pool_lock(es, pool);
     if (pool->host_sched == sched) {
         abti_pool_drop_keeper(pool, es);
-        collect_locked(pool);
+        abti_pool_collect_locked(pool);
         abti_store_relaxed(&pool->host, ABTI_NO_HOST); /* relaxed: as above */
         set_quick_host_locked(pool);
     }

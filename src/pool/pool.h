@@ -256,8 +256,9 @@ ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
     return abti_pool_has_parked(pool) ? abti_parking_claim_surplus(pool) : NULL;
 }
 
-/* The host of a private FIFO empties the inbox into the queue. */
+/* The host of a private FIFO empties the inbox into the queue. The second one is for a caller with the lock. */
 void abti_pool_collect(abti_pool *pool);
+void abti_pool_collect_locked(abti_pool *pool);
 
 ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
