@@ -51,14 +51,10 @@ def options(arguments):
     parser.add_argument("--peer", action="append", metavar="NAME", help="beside libabt only this one; may be repeated")
     parser.add_argument("--rounds", type=int, help="on real cores")
     parser.add_argument("--seconds", type=float, help="the run ends soon after this number of seconds")
-    parser.add_argument("--simulated", metavar="LIST", help="numbers of simulated cores; none: 0")
-    parser.add_argument("--from", dest="source", metavar="JSON",
-                        help="report this result; with --simulated, these cores are simulated and take the place of its own")
+    parser.add_argument("--from", dest="source", metavar="JSON", help="measure nothing, write the reports of this result")
     given = parser.parse_args(arguments)
     given.seconds = given.seconds or (110 if given.quick else 400)
-    given.anew = bool(given.source and given.simulated)
-    counts = given.simulated or ("1,4,16" if given.quick else ",".join(map(str, STREAMS)))
-    given.simulated = [n for n in map(int, counts.split(",")) if n > 0]
+    given.simulated = [1, 4, 16] if given.quick else STREAMS
     return given
 
 
@@ -71,13 +67,13 @@ def on_real_cores(found, given, end):
     streams = [n for n in STREAMS if n <= cpus]
     found = [program for program in found if "active" not in program.name and program.name != "tokio"]
     cases = [c for c in measure.cases_of(found, streams, WORKS) if c.program.name != "libabt" or c.series in OWN]
-    for number in range(given.rounds or (3 if given.quick else 5)):
+    for _ in range(given.rounds or (3 if given.quick else 5)):
         for case in cases:
             if case.error or time.monotonic() > end:
                 continue
             figures = case.run(3 if given.quick else 10, False, LIMIT)
             if figures:
-                case.add(figures, 1, number)
+                case.add(figures, 1)
     told = [f"{c.place()}: {c.error or 'no time was left'}" for c in cases if c.error or not c.ns]
     return [c.result() for c in cases if c.ns], told
 
@@ -171,21 +167,20 @@ def finish(data, given):
 
 
 def main(arguments):
-    given, data = options(arguments), {}
+    given = options(arguments)
     if given.source:
         data = report.kept(given.source)
-    if not given.source or given.anew:
+    else:
         programs.build_library(given.build)
         start = time.monotonic()
         found, missing = programs.find(programs.places_of(given), given.peer, programs.OVER_LIBABT)
         if not found or found[0].name != "libabt":
             sys.exit(f"no programs: {missing}")
-        lacks = cores.lacks() if given.simulated else "none is asked for"
-        if not data:
-            data = {"machine": report.machine(), "missing": missing}
-            bystanders = report.Bystanders()
-            data["real"], data["failed"] = on_real_cores(found, given, start + given.seconds * (1 if lacks else 0.45))
-            data["machine"]["others"] = bystanders.percent()
+        lacks = cores.lacks()
+        data = {"machine": report.machine(), "missing": missing}
+        bystanders = report.Bystanders()
+        data["real"], data["failed"] = on_real_cores(found, given, start + given.seconds * (1 if lacks else 0.45))
+        data["machine"]["others"] = bystanders.percent()
         data["simulated"], data["lost"] = [], [f"simulated cores: {lacks}"] if lacks else []
         if not lacks:
             cores.build(programs.RELEASE)

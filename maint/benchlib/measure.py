@@ -17,10 +17,6 @@ LIMIT = 30  # seconds that one measurement may take, with its preparations
 QUIET = 1.2  # a CPU whose yardstick is longer, of its least, is slowed down by others
 
 
-def name_of(program, series):
-    return series if series == SEQUENTIAL else ", ".join(p for p in (program.name, series) if p)
-
-
 @functools.lru_cache(None)
 def shared_grids():
     """Memory for the large tables of the lookups: the first program fills it, the others find it."""
@@ -45,17 +41,14 @@ def usable_cpus(num):
 class Case:
     """One work by one program on some streams, and its figures: one per round."""
 
-    def __init__(self, program, work, series, streams, env=None, label=None):
+    def __init__(self, program, work, series, streams):
         self.program, self.work, self.series, self.streams = program, work, series, streams
-        self.env = env or {}
-        self.label = label  # of a step
-        self.numbers = []  # of the rounds that the figures are of
         self.ns, self.raw, self.lowest, self.average, self.highest = [], [], [], [], []
         self.error, self.hangs = None, False
 
     @property
     def name(self):
-        return self.label or name_of(self.program, self.series)
+        return SEQUENTIAL if self.series == SEQUENTIAL else ", ".join(p for p in (self.program.name, self.series) if p)
 
     def is_long(self):
         return catalogue.WORKS[self.work][3]
@@ -64,7 +57,7 @@ class Case:
         """One figure, within a limit in seconds; an error is kept and told, and the case is not run again."""
         cpus = cpus or usable_cpus(self.streams)
         command = self.program.command + ["run", self.work, self.series, str(self.streams), str(ms)]
-        env, fds = {**self.program.environment(quick), **self.env}, ()
+        env, fds = self.program.environment(quick), ()
         if self.work.startswith("xs-"):
             fds = (shared_grids(),)
             env["BENCH_XS_FD"] = str(fds[0])
@@ -90,8 +83,7 @@ class Case:
     def place(self):
         return f"{self.work}, {self.name}, {self.streams} stream{'s' if self.streams > 1 else ''}"
 
-    def add(self, figures, raw, number):
-        self.numbers.append(number)
+    def add(self, figures, raw):
         self.ns.append(figures["ns"])
         self.raw.append(raw)
         self.lowest.append(figures["min"])
@@ -106,23 +98,21 @@ class Case:
         if self.num_quiet(most) < max(1, least):
             return
         kept = [i for i, raw in enumerate(self.raw) if raw <= most]
-        for name in ("numbers", "ns", "raw", "lowest", "average", "highest"):
+        for name in ("ns", "raw", "lowest", "average", "highest"):
             setattr(self, name, [getattr(self, name)[i] for i in kept])
 
     def result(self):
         title, unit, figure, _ = catalogue.WORKS[self.work]
         median = statistics.median
         limit = catalogue.LIMITS.get((self.work, self.series, self.streams))
-        mine = self.program.name == "libabt" and not self.label
         return {
             "work": self.work, "title": title, "unit": unit, "figure": figure,
             "peer": SEQUENTIAL if self.series == SEQUENTIAL else self.program.name, "series": self.series,
             "name": self.name, "streams": self.streams,
-            "environment": self.env, "median": median(self.ns), "low": min(self.ns), "high": max(self.ns),
-            "quartile": statistics.quantiles(self.ns, n=4, method="inclusive")[2] if len(self.ns) > 1 else self.ns[0],
+            "median": median(self.ns), "low": min(self.ns), "high": max(self.ns),
             "batch_min": median(self.lowest), "batch_avg": median(self.average), "batch_max": median(self.highest),
             "raw_switches": median(n / r for n, r in zip(self.ns, self.raw)) if unit == "ns" else None,
-            "limit": limit if mine else None, "rounds": self.ns, "numbers": self.numbers,
+            "limit": limit if self.program.name == "libabt" else None, "rounds": self.ns,
         }
 
 
@@ -187,13 +177,13 @@ class Yardstick:
     def most(self):
         return QUIET * min(self.figures)
 
-    def measure(self, case, number, ms, limit):
+    def measure(self, case, ms, limit):
         streams, last = self.last
         before = last if streams == case.streams else self.take(case.streams)
         figures = case.run(ms, self.quick, limit)
         after = self.take(case.streams)
         if figures:
-            case.add(figures, (before + after) / 2, number)
+            case.add(figures, (before + after) / 2)
 
 
 def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
@@ -216,7 +206,7 @@ def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
                 case.error = f"left out: {hung[case.siblings()]} did not end"
                 continue
             progress.step(f"round {r + 1}: {case.work}, {case.name}, {case.streams}")
-            yardstick.measure(case, r, ms, limit)
+            yardstick.measure(case, ms, limit)
             if case.error:
                 progress.end()
                 print(f"{case.place()}: {case.error}", file=sys.stderr)

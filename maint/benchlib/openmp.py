@@ -21,6 +21,7 @@ from . import programs, report
 SOURCE = programs.TOP / "addons" / "openmp" / "bench" / "constructs.c"
 OUT = programs.OUT / "openmp"
 POLICIES = ["passive", "active"]
+MEMBERS = [2, 4, 16]
 NEEDED = ["libgomp", "libabtomp", "by gcc"]
 LIMIT = 600  # seconds of a run
 # What libabtomp may take of libgomp's time: (row, members, policy).
@@ -37,13 +38,10 @@ def options(arguments):
     parser = programs.option_parser("--openmp", __doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, under a minute")
     parser.add_argument("--rounds", type=int, help="by default 7, or 3 if quick")
-    parser.add_argument("--members", metavar="LIST", default="2,4,16", help="numbers of members, by default 2,4,16")
-    parser.add_argument("--policies", metavar="LIST", default=",".join(POLICIES), help="of OMP_WAIT_POLICY, by default both")
     parser.add_argument("--clang", metavar="COMPILER", help="clang's program beside libomp, by this clang")
     given = parser.parse_args(arguments)
     given.rounds = given.rounds or (3 if given.quick else 7)
     given.milliseconds = 20 if given.quick else 100
-    given.members = [int(number) for number in given.members.split(",")]
     return given
 
 
@@ -102,8 +100,8 @@ def measure_team(members, policy, found, given):
 def measure(found, given):
     """{(members, policy, library, row): [a time of each round]}."""
     times = {}
-    for members in given.members:
-        for policy in given.policies.split(",") if members <= (os.cpu_count() or 1) or given.clang else POLICIES[:1]:
+    for members in MEMBERS:
+        for policy in POLICIES if members <= (os.cpu_count() or 1) or given.clang else POLICIES[:1]:
             for (library, row), values in measure_team(members, policy, found, given).items():
                 times[members, policy, library, row] = values
     return times

@@ -57,8 +57,6 @@ def words(comment):
             line = f"{term[1]}: {term[2]}"
         if line:
             now.append(line)
-    if paragraphs and all(isinstance(text, Literal) for text in paragraphs[-2:]) and len(paragraphs) > 1:
-        paragraphs[-2:] = [Literal("\n\n".join(paragraphs[-2:]))]
     return paragraphs
 
 
@@ -84,8 +82,6 @@ def items(code):
             while line.endswith("\\") and lines:
                 line = line[:-1].rstrip() + "\n" + lines.pop(0)
             found.append(line)
-            continue
-        if not line.strip():
             continue
         while lines and not (line.rstrip().endswith(";") and line.count("{") == line.count("}") or
                              re.search(r";\s*/\*.*\*/$", line) and line.count("{") == line.count("}")):
@@ -115,8 +111,7 @@ def name_of(item):
 
 def constants(item):
     return [(match[1], (match[2] or "").strip(" ")) for match in
-            re.finditer(rf"^\s*({NAME})\s*=\s*[^,/\n}}]+,?(?:\s*/\*\s*(.*?)\s*\*/)?", item, re.M)] or \
-           [(name, "") for name in re.findall(rf"({NAME}) = \d+", item)]
+            re.finditer(rf"^\s*({NAME})\s*=\s*[^,/\n}}]+,?(?:\s*/\*\s*(.*?)\s*\*/)?", item, re.M)]
 
 
 def paragraphs(text):
@@ -185,7 +180,6 @@ def read(text):
     text = LICENCE.sub("", text)
     if "static inline" in text:
         text = without_bodies(text)
-    text = re.sub(r"^static __inline__( [^;{]*\))\n\{.*?^\}", r"static inline\1;", text, flags=re.M | re.S) # C89's word
     for part in paragraphs(text):
         match = re.match(r"\s*(/\*.*?\*/)\s*\n?(.*)", part, re.S)
         comment, code = (match[1], match[2]) if match and part.startswith("/*") else ("", part)

@@ -44,16 +44,11 @@ def convert(text):
         if heading:
             level = len(heading[1])
             out.append(f'<h{level} id="{anchor(heading[2])}">{inline(heading[2])}</h{level}>')
-        elif line.startswith("```") or line.startswith("    "):
-            code = [] if line.startswith("```") else [line[4:]]
-            if line.startswith("```"):
-                while lines and not lines[0].startswith("```"):
-                    code.append(lines.pop(0))
-                lines.pop(0)
-            else:
-                while lines and (lines[0].startswith("    ") or not lines[0].strip() and len(lines) > 1
-                                 and lines[1].startswith("    ")):
-                    code.append(lines.pop(0)[4:])
+        elif line.startswith("```"):
+            code = []
+            while lines and not lines[0].startswith("```"):
+                code.append(lines.pop(0))
+            lines.pop(0)
             out.append("<pre><code>" + html.escape("\n".join(code)) + "</code></pre>")
         elif line.startswith("|"):
             rows = [line]
