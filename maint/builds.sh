@@ -86,7 +86,7 @@ plan() {
     # Where the kernel spreads addresses further than TSan can follow, it needs a fixed layout. make -e: the variable of
     # the environment goes before the makefile's.
     tsan)
-        runs -fsanitize=thread || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args=-e; }
+        runs_with cc -fsanitize=thread || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args=-e; }
         sample '$(cxx_tests) $(stress_tests) $(io_tests) $(abt_io_tests) $(openmp_tests)'
         $do tsan 1 all --disable-static --enable-debug=ub_assert CFLAGS="$sanitized=thread"
         ;;
@@ -94,7 +94,7 @@ plan() {
     # Only clang has MSan, which has to see all code of a program: those that need neither C++ nor other libraries.
     msan)
         programs='test/api/cond test/api/eventual test/api/mutex test/api/self test/api/task test/api/thread test/api/xstream'
-        by=clang runs -fsanitize=memory || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args=-e; }
+        runs_with clang -fsanitize=memory || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args=-e; }
         $do msan 1 libabt.la --disable-static --enable-debug=ub_assert CC=clang CXX=false CFLAGS="$sanitized=memory"
         ;;
 
@@ -125,7 +125,7 @@ plan() {
 # Leaks are looked for where the sanitizer may trace the process.
 options_for_asan() {
     export ASAN_OPTIONS="${ASAN_OPTIONS-}" UBSAN_OPTIONS=print_stacktrace=1
-    runs -fsanitize=address || ASAN_OPTIONS=detect_leaks=0
+    runs_with cc -fsanitize=address || ASAN_OPTIONS=detect_leaks=0
 }
 
 # cross NAME: configure's name of another processor, and qemu's program for it.
@@ -156,11 +156,11 @@ wants() {
 lacks() {
     case $1 in
     musl) command -v musl-gcc > /dev/null || say "there is no musl-gcc" ;;
-    asan | soak) (options_for_asan && runs -fsanitize=address) || say "its programs do not run here" ;;
-    tsan) runs -fsanitize=thread || runs -fsanitize=thread setarch "$(uname -m)" -R || say "its programs do not run here" ;;
+    asan | soak) (options_for_asan && runs_with cc -fsanitize=address) || say "its programs do not run here" ;;
+    tsan) runs_with cc -fsanitize=thread || runs_with cc -fsanitize=thread setarch "$(uname -m)" -R || say "its programs do not run here" ;;
     msan)
-        command -v clang > /dev/null && { by=clang runs -fsanitize=memory ||
-            by=clang runs -fsanitize=memory setarch "$(uname -m)" -R; } || say "its programs do not run here"
+        command -v clang > /dev/null && { runs_with clang -fsanitize=memory ||
+            runs_with clang -fsanitize=memory setarch "$(uname -m)" -R; } || say "its programs do not run here"
         ;;
     *)
         # shellcheck disable=SC2046
@@ -169,17 +169,6 @@ lacks() {
             say "there is no compiler or no qemu for it"
         ;;
     esac
-}
-
-# runs FLAG [WRAPPER]...: a program made with a sanitizer runs here. The compiler is $by, or cc.
-runs() {
-    local flag=$1 dir status=0
-    shift
-    dir=$(mktemp -d)
-    echo 'int main(void) { return 0; }' > "$dir/runs.c"
-    "${by:-cc}" "$flag" -o "$dir/runs" "$dir/runs.c" > /dev/null 2>&1 && "$@" "$dir/runs" > /dev/null 2>&1 || status=1
-    rm -rf "$dir"
-    return $status
 }
 
 # make_programs NAME SECONDS TARGETS [CONFIGURE ARGUMENT]...: a build with the programs of its tests.

@@ -168,6 +168,17 @@ build() {
     done
 }
 
+# runs_with COMPILER FLAG [WRAPPER]...: a program made with a sanitizer runs here.
+runs_with() {
+    local compiler=$1 flag=$2 dir status=0
+    shift 2
+    dir=$(mktemp -d)
+    echo 'int main(void) { return 0; }' > "$dir/runs.c"
+    "$compiler" "$flag" -o "$dir/runs" "$dir/runs.c" > /dev/null 2>&1 && "$@" "$dir/runs" > /dev/null 2>&1 || status=1
+    rm -rf "$dir"
+    return $status
+}
+
 # use_installed BUILD DIR: installs a build below DIR, as a package is made, for pkg-config and the loader.
 use_installed() {
     make -C "$1" -s install DESTDIR="$2" > "$2.log" 2>&1 || { cat "$2.log"; exit 1; }

@@ -2,7 +2,7 @@
 """The search of the site, which needs no server: an index of each part of each page, and what looks into it.
 
 The index is a list of parts, (title, line, place), and for each word the numbers of the parts that have it. Those that are
-names or headings are found by their title as well. find() does what the page's own script does, for maint/check-reference.
+names or headings are found by their title as well.
 """
 import html
 import json
