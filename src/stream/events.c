@@ -23,7 +23,7 @@ static void collect_inboxes(abti_es *es, abti_sched *sched)
     }
 }
 
-/* Of a scheduler that steals only its own pool, the first, is looked at: to the others it comes as a thief. */
+/* A scheduler that steals owns its first pool only. It takes units from the others as a thief. */
 static void recall_stolen(abti_sched *sched)
 {
     int num = sched->kind == ABT_SCHED_RANDWS ? 1 : sched->num_pools;
@@ -51,7 +51,7 @@ static const struct {
     void (*serve)(abti_es *es); /* NULL: the scheduler is asked, by the same bits */
 } es_requests[] = {
     {ABTI_ES_REQ_HALT, true, abti_halt_arrive},
-    {ABTI_ES_REQ_TELL, true, abti_observe_look}, /* somebody listens to events from now on, or nobody does */
+    {ABTI_ES_REQ_TELL, true, abti_observe_look}, /* a receiver of events was added or removed */
     {ABTI_ES_REQ_STACKS, true, give_stacks},     /* others want its free stacks */
     {ABTI_ES_REQ_JOIN | ABTI_ES_REQ_CANCEL, true, NULL},
     {ABTI_ES_REQ_CHECK, true, clear_check},          /* it has to look at everything again */
@@ -103,7 +103,7 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
  * The unit that it is about to switch to is in no pool, and the caller goes back to its pool only by that switch: so
  * nothing may switch here. All that is called is the library's own, and callbacks of drivers, which must
  * not wait. The number of switches between two polls varies at random. Else it could be a directed switch each time
- * that finds the budget used up, and never a yield, by which the scheduler gets its turn.
+ * that finds the budget used up, and never a yield, after which the scheduler runs.
  */
 void abti_direct_check(abti_es *es)
 {
