@@ -79,168 +79,120 @@ static void test_defaults(void)
     is_int(config.mem_lp_alloc, ABTI_BUILD_HUGE_PAGE ? ABTI_LP_MMAP_HP_RP : ABTI_LP_MMAP_RP, "mem_lp_alloc");
 }
 
-#define CHECK(field, name, value, want)                                                                                \
+/* What a setting is for each of some values of a variable: {value, wanted}. */
+#define CHECK(field, name, ...)                                                                                        \
     do {                                                                                                               \
-        struct abti_config config_ = load(name, value);                                                                \
-        is_int(config_.field, want, "%s=%s", name, value);                                                             \
-        abti_config_fini(&config_);                                                                                    \
+        const struct {                                                                                                 \
+            const char *value;                                                                                         \
+            int64_t wanted;                                                                                            \
+        } rows_[] = {__VA_ARGS__};                                                                                     \
+        for (size_t i_ = 0; i_ < sizeof(rows_) / sizeof(rows_[0]); i_++) {                                             \
+            struct abti_config config_ = load(name, rows_[i_].value);                                                  \
+            is_int(config_.field, rows_[i_].wanted, "%s=%s", name, rows_[i_].value);                                   \
+            abti_config_fini(&config_);                                                                                \
+        }                                                                                                              \
     } while (0)
 
 static void test_numbers(void)
 {
-    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "0", 1);
-    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "7", 7);
-    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "-7", 1);
-    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "99999999999", INT_MAX / 2);
-    CHECK(max_num_xstreams, "ABT_ENV_MAX_NUM_XSTREAMS", "9", 9);
-    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "0", 1);
-    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "5", 8);
-    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "8", 8);
-    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "99999999999", 65536);
-    CHECK(sched_event_freq, "ABT_SCHED_EVENT_FREQ", "0", 1);
-    CHECK(sched_event_freq, "ABT_SCHED_EVENT_FREQ", "4294967295", UINT32_MAX / 2);
-    CHECK(sched_sleep_nsec, "ABT_SCHED_SLEEP_NSEC", "0", 0);
-    CHECK(sched_sleep_nsec, "ABT_SCHED_SLEEP_NSEC", "18446744073709551615", INT64_MAX);
-    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "0", 2);
-    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "5", 6);
-    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "4294967295", 2147483648);
+    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", {"0", 1}, {"7", 7}, {"-7", 1}, {"99999999999", INT_MAX / 2});
+    CHECK(max_num_xstreams, "ABT_ENV_MAX_NUM_XSTREAMS", {"9", 9});
+    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", {"0", 1}, {"5", 8}, {"8", 8}, {"99999999999", 65536});
+    CHECK(sched_event_freq, "ABT_SCHED_EVENT_FREQ", {"0", 1}, {"4294967295", UINT32_MAX / 2});
+    CHECK(sched_sleep_nsec, "ABT_SCHED_SLEEP_NSEC", {"0", 0}, {"18446744073709551615", INT64_MAX});
+    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", {"0", 2}, {"5", 6}, {"4294967295", 2147483648});
 }
 
 /* What a size is clamped to: all memory, if that is more than a machine may have at the least. */
-static size_t memory(void)
+static int64_t memory(void)
 {
-    size_t all = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), least = 1 << 30;
+    int64_t all = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), least = 1 << 30;
     return all > least ? all : least;
 }
 
 static void test_sizes(void)
 {
-    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "1", 64);
-    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "5000", 8192);
-    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "100", 512);
-    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20001", 20032);
-    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20032", 20032);
-    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "99999999999999999999", memory() / 4);
-    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "0", ABTI_BUILD_FCONTEXT ? 512 : 16384);
-    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "65537", 65600);
-    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "4611686018427387904", memory() / 4);
-    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "99999999999999999999", 1 << 30);
-    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "99999999999999999999", memory());
-    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "9223372036854775807", 1 << 30);
-    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "9223372036854775807", memory());
-    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "1", 4096);
-    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "5001", 5001);
-    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "1", 4096);
-    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "4097", 8192);
-    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "9000001", 9000064);
-    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "64k", 65536);
-    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "64 KiB", 65536);
-    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "0x10000", 65536);
-    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "16M", 16 << 20);
-    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "1m", 1 << 20);
-    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "1g", 1 << 30);
-    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "8k", 8192);
-    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "8k", 8);
+    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", {"1", 64}, {"5000", 8192}, {"99999999999999999999", 1 << 30},
+          {"8k", 8192});
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", {"100", 512}, {"20001", 20032}, {"20032", 20032},
+          {"99999999999999999999", memory() / 4}, {"64k", 65536}, {"64 KiB", 65536});
+    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", {"0", ABTI_BUILD_FCONTEXT ? 512 : 16384}, {"65537", 65600},
+          {"4611686018427387904", memory() / 4}, {"0x10000", 65536});
+    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", {"99999999999999999999", memory()}, {"1", 4096}, {"5001", 5001},
+          {"1g", 1 << 30});
+    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", {"9223372036854775807", 1 << 30}, {"1", 4096}, {"4097", 8192},
+          {"1m", 1 << 20});
+    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", {"9223372036854775807", memory()}, {"9000001", 9000064},
+          {"16M", 16 << 20});
+    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", {"8k", 8});
 }
 
-/* Settings whose default or clamp hangs on another one. */
+/* Settings whose default or limit depends on another one. */
 static void test_dependencies(void)
 {
     setenv("ABT_THREAD_STACKSIZE", "65536", 1);
-    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "1", 4 * 65536);
-    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 1024);
+    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", {"1", 4 * 65536});
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", {"", 1024});
     setenv("ABT_THREAD_STACKSIZE", "1048576", 1);
-    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 64);
-    CHECK(mem_max_num_stacks, "ABT_MEM_MAX_NUM_STACKS", "3", 4);
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", {"", 64});
+    CHECK(mem_max_num_stacks, "ABT_MEM_MAX_NUM_STACKS", {"3", 4});
     setenv("ABT_THREAD_STACKSIZE", "9586980", 1);
-    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 6);
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", {"", 6});
     setenv("ABT_THREAD_STACKSIZE", "99999999999999999999", 1);
-    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 2);
-    CHECK(mem_stack_page_size, "ABT_UNUSED", "", memory());
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", {"", 2});
+    CHECK(mem_stack_page_size, "ABT_UNUSED", {"", memory()});
     unsetenv("ABT_THREAD_STACKSIZE");
 }
 
 static void test_guard(void)
 {
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "mprotect", ABTI_STACK_GUARD_MPROTECT);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "MProtect_Strict", ABTI_STACK_GUARD_MPROTECT_STRICT);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "", ABTI_BUILD_STACK_GUARD);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "rubbish", ABTI_BUILD_STACK_GUARD);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "1", ABTI_STACK_GUARD_AUTO);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "Yes", ABTI_STACK_GUARD_AUTO);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "on", ABTI_STACK_GUARD_AUTO);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "true", ABTI_STACK_GUARD_AUTO);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "0", ABTI_BUILD_STACK_GUARD == 1);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "no", ABTI_BUILD_STACK_GUARD == 1);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "OFF", ABTI_BUILD_STACK_GUARD == 1);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "false", ABTI_BUILD_STACK_GUARD == 1);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "Canary", ABTI_STACK_GUARD_CANARY);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "auto", ABTI_STACK_GUARD_AUTO);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "none", ABTI_BUILD_STACK_GUARD == 1);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", {"mprotect", ABTI_STACK_GUARD_MPROTECT},
+          {"MProtect_Strict", ABTI_STACK_GUARD_MPROTECT_STRICT}, {"", ABTI_BUILD_STACK_GUARD},
+          {"rubbish", ABTI_BUILD_STACK_GUARD}, {"1", ABTI_STACK_GUARD_AUTO}, {"Yes", ABTI_STACK_GUARD_AUTO},
+          {"on", ABTI_STACK_GUARD_AUTO}, {"true", ABTI_STACK_GUARD_AUTO}, {"0", ABTI_BUILD_STACK_GUARD == 1},
+          {"no", ABTI_BUILD_STACK_GUARD == 1}, {"OFF", ABTI_BUILD_STACK_GUARD == 1},
+          {"false", ABTI_BUILD_STACK_GUARD == 1}, {"Canary", ABTI_STACK_GUARD_CANARY}, {"auto", ABTI_STACK_GUARD_AUTO},
+          {"none", ABTI_BUILD_STACK_GUARD == 1});
     setenv("ABT_STACK_OVERFLOW_CHECK", "mprotect", 1);
-    CHECK(thread_stacksize, "ABT_SYS_PAGE_SIZE", "8192", ABTI_BUILD_STACKSIZE + 16384);
-    CHECK(sched_stacksize, "ABT_SYS_PAGE_SIZE", "8192", 4194304 + 16384);
-    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "16384", 16384);
+    CHECK(thread_stacksize, "ABT_SYS_PAGE_SIZE", {"8192", ABTI_BUILD_STACKSIZE + 16384});
+    CHECK(sched_stacksize, "ABT_SYS_PAGE_SIZE", {"8192", 4194304 + 16384});
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", {"16384", 16384});
     unsetenv("ABT_STACK_OVERFLOW_CHECK");
 }
 
 static void test_words(void)
 {
-    CHECK(use_log, "ABT_USE_LOG", ABTI_BUILD_LOG ? "no" : "yes", !ABTI_BUILD_LOG);
-    CHECK(use_debug, "ABT_USE_DEBUG", ABTI_BUILD_LOG ? "off" : "ON", !ABTI_BUILD_LOG);
-    CHECK(print_config, "ABT_PRINT_CONFIG", "1", true);
-    CHECK(print_config, "ABT_PRINT_CONFIG", "2", false);
-    CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", "0", false);
-    CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", "2", !ABTI_BUILD_UNWIND_ONLY);
-    CHECK(check, "ABT_CHECK", "1", ABTI_CHECK_ON);
-    CHECK(check, "ABT_CHECK", "off", ABTI_CHECK_OFF);
-    CHECK(check, "ABT_CHECK", "abort", ABTI_CHECK_ABORT);
-    CHECK(check, "ABT_CHECK", "what", ABTI_CHECK_OFF);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "USR1", SIGUSR1);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "sigusr2", SIGUSR2);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "HUP", SIGHUP);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "SIGQUIT", SIGQUIT);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "WINCH", SIGWINCH);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "TERM", 0);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "9999", 0);
-    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "off", 0);
-    CHECK(watch_waits, "ABT_DEADLOCK_CHECK", "cycles", true);
-    CHECK(tool, "ABT_TOOL", "1", ABTI_BUILD_TOOL);
-    CHECK(tool, "ABT_TOOL", "no", false);
-    CHECK(stats, "ABT_STATS", "1", true);
-    CHECK(stats, "ABT_STATS", "0", false);
-    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
-    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "MMAP_rp", ABTI_LP_MMAP_RP);
-    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_rp", ABTI_LP_MMAP_HP_RP);
-    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_thp", ABTI_LP_MMAP_HP_THP);
-    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "thp", ABTI_LP_THP);
-    CHECK(mem_lp_alloc, "ABT_HUGE_PAGE_SIZE", "", ABTI_LP_MMAP_HP_RP);
+    CHECK(use_log, "ABT_USE_LOG", {ABTI_BUILD_LOG ? "no" : "yes", !ABTI_BUILD_LOG});
+    CHECK(use_debug, "ABT_USE_DEBUG", {ABTI_BUILD_LOG ? "off" : "ON", !ABTI_BUILD_LOG});
+    CHECK(print_config, "ABT_PRINT_CONFIG", {"1", true}, {"2", false});
+    CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", {"0", false}, {"2", !ABTI_BUILD_UNWIND_ONLY});
+    CHECK(check, "ABT_CHECK", {"1", ABTI_CHECK_ON}, {"off", ABTI_CHECK_OFF}, {"abort", ABTI_CHECK_ABORT},
+          {"what", ABTI_CHECK_OFF});
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", {"USR1", SIGUSR1}, {"sigusr2", SIGUSR2}, {"HUP", SIGHUP},
+          {"SIGQUIT", SIGQUIT}, {"WINCH", SIGWINCH}, {"TERM", 0}, {"9999", 0}, {"off", 0});
+    CHECK(watch_waits, "ABT_DEADLOCK_CHECK", {"cycles", true});
+    CHECK(tool, "ABT_TOOL", {"1", ABTI_BUILD_TOOL}, {"no", false});
+    CHECK(stats, "ABT_STATS", {"1", true}, {"0", false});
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", {"malloc", ABTI_LP_MALLOC}, {"MMAP_rp", ABTI_LP_MMAP_RP},
+          {"mmap_hp_rp", ABTI_LP_MMAP_HP_RP}, {"mmap_hp_thp", ABTI_LP_MMAP_HP_THP}, {"thp", ABTI_LP_THP});
+    CHECK(mem_lp_alloc, "ABT_HUGE_PAGE_SIZE", {"", ABTI_LP_MMAP_HP_RP});
     setenv("ABT_HUGE_PAGE_SIZE", "2097152", 1);
-    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "what", ABTI_LP_MMAP_HP_RP);
-    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", {"what", ABTI_LP_MMAP_HP_RP}, {"malloc", ABTI_LP_MALLOC});
     unsetenv("ABT_HUGE_PAGE_SIZE");
 }
 
 static void test_top(void)
 {
-    CHECK(top, "ABT_TOP", "", false);
-    CHECK(top, "ABT_TOP", "1", true);
-    CHECK(top, "ABT_TOP", "no", false);
+    CHECK(top, "ABT_TOP", {"", false}, {"1", true}, {"no", false});
 }
 
 static void test_affinity(void)
 {
-    CHECK(affinity, "ABT_SET_AFFINITY", "no", false);
-    CHECK(affinity, "ABT_SET_AFFINITY", "", ABTI_BUILD_AFFINITY);
-    CHECK(affinity, "ABT_SET_AFFINITY", "0", ABTI_BUILD_AFFINITY);
-    CHECK(affinity, "ABT_SET_AFFINITY", "rubbish", ABTI_BUILD_AFFINITY);
-    CHECK(binds, "ABT_SET_AFFINITY", "", ABTI_BUILD_BINDS);
-    CHECK(binds, "ABT_SET_AFFINITY", "rubbish", ABTI_BUILD_BINDS);
-    CHECK(binds, "ABT_SET_AFFINITY", "yes", ABTI_BUILD_AFFINITY);
-    CHECK(binds, "ABT_SET_AFFINITY", "1", ABTI_BUILD_AFFINITY);
-    CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "rubbish", false);
-    CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "{0,1},2", ABTI_BUILD_AFFINITY);
-    CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "off", false);
+    CHECK(affinity, "ABT_SET_AFFINITY", {"no", false}, {"", ABTI_BUILD_AFFINITY}, {"0", ABTI_BUILD_AFFINITY},
+          {"rubbish", ABTI_BUILD_AFFINITY});
+    CHECK(binds, "ABT_SET_AFFINITY", {"", ABTI_BUILD_BINDS}, {"rubbish", ABTI_BUILD_BINDS},
+          {"yes", ABTI_BUILD_AFFINITY}, {"1", ABTI_BUILD_AFFINITY});
+    CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", {"rubbish", false}, {"{0,1},2", ABTI_BUILD_AFFINITY}, {"off", false});
 }
 
 int main(void)
