@@ -173,6 +173,7 @@ static void read_and_free_sched_config(void)
     must(ABT_sched_config_free(&config));
 }
 
+/* One of the two is made. */
 static ABT_sched_config sched_config;
 static ABT_pool_config pool_config;
 static int num_set;
@@ -182,15 +183,27 @@ static void begin_sched_config(void)
     must(ABT_sched_config_create(&sched_config, ABT_sched_config_var_end));
 }
 
-static void end_sched_config(void)
+static void begin_pool_config(void)
 {
-    must(ABT_sched_config_free(&sched_config));
+    must(ABT_pool_config_create(&pool_config));
 }
 
-static int set_sched_config(void)
+static void end_config(void)
+{
+    must(sched_config ? ABT_sched_config_free(&sched_config) : ABT_pool_config_free(&pool_config));
+    sched_config = NULL;
+}
+
+static int set_value(int index, const void *value)
+{
+    return sched_config ? ABT_sched_config_set(sched_config, index, ABT_SCHED_CONFIG_INT, value)
+                        : ABT_pool_config_set(pool_config, index, ABT_POOL_CONFIG_INT, value);
+}
+
+static int set_entries(void)
 {
     for (num_set = 0; num_set < NUM_VARS; num_set++) {
-        int code = ABT_sched_config_set(sched_config, num_set, ABT_SCHED_CONFIG_INT, &num_set);
+        int code = set_value(num_set, &num_set);
         if (code != ABT_SUCCESS)
             return code;
     }
@@ -198,44 +211,15 @@ static int set_sched_config(void)
 }
 
 /* What was set is there, and nothing else; then all is removed. */
-static void check_sched_config(void)
+static void check_entries(void)
 {
     for (int i = 0; i < NUM_VARS; i++) {
-        int value = -1, code = ABT_sched_config_get(sched_config, i, NULL, &value);
+        int value = -1, code = sched_config ? ABT_sched_config_get(sched_config, i, NULL, &value)
+                                            : ABT_pool_config_get(pool_config, i, NULL, &value);
         expect(i < num_set ? code == ABT_SUCCESS && value == i : code == ABT_ERR_INV_ARG, "the entry");
     }
     for (int i = 0; i < num_set; i++)
-        must(ABT_sched_config_set(sched_config, i, ABT_SCHED_CONFIG_INT, NULL));
-}
-
-static void begin_pool_config(void)
-{
-    must(ABT_pool_config_create(&pool_config));
-}
-
-static void end_pool_config(void)
-{
-    must(ABT_pool_config_free(&pool_config));
-}
-
-static int set_pool_config(void)
-{
-    for (num_set = 0; num_set < NUM_VARS; num_set++) {
-        int code = ABT_pool_config_set(pool_config, num_set, ABT_POOL_CONFIG_INT, &num_set);
-        if (code != ABT_SUCCESS)
-            return code;
-    }
-    return ABT_SUCCESS;
-}
-
-static void check_pool_config(void)
-{
-    for (int i = 0; i < NUM_VARS; i++) {
-        int value = -1, code = ABT_pool_config_get(pool_config, i, NULL, &value);
-        expect(i < num_set ? code == ABT_SUCCESS && value == i : code == ABT_ERR_INV_ARG, "the entry");
-    }
-    for (int i = 0; i < num_set; i++)
-        must(ABT_pool_config_set(pool_config, i, ABT_POOL_CONFIG_INT, NULL));
+        must(set_value(i, NULL));
 }
 
 /* --- Values of keys: more than come with a table --- */
@@ -342,14 +326,12 @@ static const struct fault_case cases[] = {
     {"ABT_thread_get_attr", FAULT_EXTERNAL, thread_get_attr, out_is_right, thread_get_attr_undo, begin_thread,
      end_thread},
     {"ABT_pool_config_create", FAULT_EXTERNAL, create_pool_config, out_is_right, create_pool_config_undo, NULL, NULL},
-    {"ABT_pool_config_set", FAULT_EXTERNAL, set_pool_config, check_pool_config, check_pool_config, begin_pool_config,
-     end_pool_config},
+    {"ABT_pool_config_set", FAULT_EXTERNAL, set_entries, check_entries, check_entries, begin_pool_config, end_config},
     {"ABT_sched_config_create", FAULT_EXTERNAL, create_sched_config, out_is_right, create_sched_config_undo, NULL,
      NULL},
     {"ABT_sched_config_create, many values", FAULT_EXTERNAL, create_sched_config_of_many, out_is_right,
      read_and_free_sched_config, NULL, NULL},
-    {"ABT_sched_config_set", FAULT_EXTERNAL, set_sched_config, check_sched_config, check_sched_config,
-     begin_sched_config, end_sched_config},
+    {"ABT_sched_config_set", FAULT_EXTERNAL, set_entries, check_entries, check_entries, begin_sched_config, end_config},
     {"ABT_thread_set_specific", 0, set_values, check_values, check_values, begin_keys, end_keys},
     {"ABT_self_set_specific", 0, set_own_values, all_destroyed, all_destroyed, begin_own_keys, end_keys},
 };
