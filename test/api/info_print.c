@@ -25,8 +25,16 @@ static void begin(void)
     fputc('\n', text.fp); /* so that every line has one before it */
 }
 
-/* says(call, lines): the call succeeds, and what it prints has these lines once. */
+/* says(call, lines): the call succeeds, and what it prints has these lines once. says_all(call, line, ...): each of
+ * these. */
 #define says(call, ...) (begin(), must(call), has_lines(__VA_ARGS__))
+#define says_all(call, ...)                                                                                            \
+    do {                                                                                                               \
+        begin();                                                                                                       \
+        must(call);                                                                                                    \
+        for (const char *const *line_ = (const char *const[]){__VA_ARGS__, NULL}; *line_; line_++)                     \
+            has_lines("%s", *line_);                                                                                   \
+    } while (0)
 
 __attribute__((format(printf, 1, 2))) static void has_lines(const char *fmt, ...)
 {
@@ -67,8 +75,7 @@ static void test_config(void)
     ok(count_in(&text, "ABT_MUTEX_MAX_WAKEUPS") == 0, "but not what has no effect");
     if (can_bind())
         ok(count_in(&text, "\n  ABT_SET_AFFINITY=a list (default: not set; ") == 1, "a list is said to be there");
-    says(ABT_info_print_config(text.fp), "  execution streams: 1 of 12");
-    says(ABT_info_print_config(text.fp), "  chunks come from: malloc");
+    says_all(ABT_info_print_config(text.fp), "  execution streams: 1 of 12", "  chunks come from: malloc");
     must(ABT_finalize());
 }
 
@@ -80,18 +87,15 @@ static void test_xstreams(void)
     ABT_sched sched;
 
     must(ABT_xstream_get_main_sched(xstream, &sched));
-    says(ABT_info_print_xstream(text.fp, own_xstream()), "  rank: 0");
-    says(ABT_info_print_xstream(text.fp, own_xstream()), "  type: primary");
+    says_all(ABT_info_print_xstream(text.fp, own_xstream()), "  rank: 0", "  type: primary");
     says(ABT_info_print_xstream(text.fp, own_xstream()), "  current unit: %p", (void *)self());
+    says_all(ABT_info_print_xstream(text.fp, xstream), "  rank: 1", "  type: secondary", "  state: RUNNING");
     says(ABT_info_print_xstream(text.fp, xstream), "execution stream %p:", (void *)xstream);
-    says(ABT_info_print_xstream(text.fp, xstream), "  rank: 1");
-    says(ABT_info_print_xstream(text.fp, xstream), "  type: secondary");
-    says(ABT_info_print_xstream(text.fp, xstream), "  state: RUNNING");
     says(ABT_info_print_xstream(text.fp, xstream), "  main scheduler: %p", (void *)sched);
     must(ABT_xstream_join(xstream));
-    says(ABT_info_print_xstream(text.fp, xstream), "  state: TERMINATED");
+    says_all(ABT_info_print_xstream(text.fp, xstream), "  state: TERMINATED",
+             "  native thread: waits to be revived or freed");
     says(ABT_info_print_xstream(text.fp, xstream), "  current unit: %p", NULL);
-    says(ABT_info_print_xstream(text.fp, xstream), "  native thread: waits to be revived or freed");
     says(ABT_info_print_all_xstreams(text.fp), "execution streams: 2");
     says(ABT_info_print_all_xstreams(text.fp), "execution stream %p:", (void *)xstream);
     is_int(count_in(&text, "\n  rank: "), 2, "and something of each");
@@ -125,17 +129,15 @@ static void test_scheds(void)
     }
     must(ABT_sched_create(&def, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_sched_set_data(sched, &def));
+    says_all(ABT_info_print_sched(text.fp, sched), "  kind: user-defined",
+             "  used: no\n  automatic: no\n  requests: none", "  pools: 2");
     says(ABT_info_print_sched(text.fp, sched), "scheduler %p:", (void *)sched);
-    says(ABT_info_print_sched(text.fp, sched), "  kind: user-defined");
-    says(ABT_info_print_sched(text.fp, sched), "  used: no\n  automatic: no\n  requests: none");
-    says(ABT_info_print_sched(text.fp, sched), "  pools: 2");
     says(ABT_info_print_sched(text.fp, sched), "  data: %p", (void *)&def);
     says(ABT_info_print_sched(text.fp, sched), "pool %p:", (void *)pools[1]);
     must(ABT_sched_finish(sched));
     says(ABT_info_print_sched(text.fp, sched), "  requests: FINISH");
     must(ABT_sched_exit(sched));
-    says(ABT_info_print_sched(text.fp, sched), "  requests: FINISH EXIT");
-    says(ABT_info_print_sched(text.fp, sched), "  has work: no");
+    says_all(ABT_info_print_sched(text.fp, sched), "  requests: FINISH EXIT", "  has work: no");
     outer = new_pool(ABT_POOL_FIFO, ABT_FALSE);
     must(ABT_pool_add_sched(outer, sched));
     says(ABT_info_print_sched(text.fp, sched), "  used: stacked in a pool");
@@ -173,11 +175,9 @@ static void test_pools(void)
     must(ABT_pool_free(&pool));
     pool = new_pool(ABT_POOL_RANDWS, ABT_TRUE);
     must(ABT_pool_get_id(pool, &id));
+    says_all(ABT_info_print_pool(text.fp, pool), "  automatic: yes", "  empty: yes", "  schedulers: 0");
     says(ABT_info_print_pool(text.fp, pool), "pool %p:", (void *)pool);
     says(ABT_info_print_pool(text.fp, pool), "  id: %d", id);
-    says(ABT_info_print_pool(text.fp, pool), "  automatic: yes");
-    says(ABT_info_print_pool(text.fp, pool), "  empty: yes");
-    says(ABT_info_print_pool(text.fp, pool), "  schedulers: 0");
     must(ABT_xstream_create_basic(ABT_SCHED_RANDWS, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
     blocked = ult_in(pool, suspend_once, NULL);
     wait_for(state_of(blocked) == ABT_THREAD_STATE_BLOCKED);
@@ -185,10 +185,7 @@ static void test_pools(void)
     must(ABT_xstream_join(xstream));
     for (int i = 0; i < 3; i++)
         threads[i] = ult_in(pool, do_nothing, NULL);
-    says(ABT_info_print_pool(text.fp, pool), "  empty: no");
-    says(ABT_info_print_pool(text.fp, pool), "  size: 3");
-    says(ABT_info_print_pool(text.fp, pool), "  blocked: 1");
-    says(ABT_info_print_pool(text.fp, pool), "  schedulers: 1");
+    says_all(ABT_info_print_pool(text.fp, pool), "  empty: no", "  size: 3", "  blocked: 1", "  schedulers: 1");
     must(ABT_thread_resume(blocked));
     must(ABT_xstream_revive(xstream));
     must(ABT_thread_free_many(3, threads));
@@ -222,8 +219,7 @@ static void test_main_sched_unit(void)
     must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_xstream_create(sched, &xstream));
     wait_for(atomic_load(&sched_unit));
-    says(ABT_info_print_thread(text.fp, sched_unit), "  kind: main scheduler");
-    says(ABT_info_print_thread(text.fp, sched_unit), "  migratable: no");
+    says_all(ABT_info_print_thread(text.fp, sched_unit), "  kind: main scheduler", "  migratable: no");
     must(ABT_xstream_free(&xstream));
     must(ABT_sched_free(&sched));
 }
@@ -234,18 +230,12 @@ static void test_units(void)
     ABT_thread thread = ult_in(parked, suspend_once, NULL), popped;
     ABT_task task;
 
-    says(ABT_info_print_thread(text.fp, self()), "  kind: primary ULT");
-    says(ABT_info_print_thread(text.fp, self()), "  state: RUNNING");
-    says(ABT_info_print_thread(text.fp, self()), "  named: no");
-    says(ABT_info_print_thread(text.fp, self()), "  stack size: 0");
+    says_all(ABT_info_print_thread(text.fp, self()), "  kind: primary ULT", "  state: RUNNING", "  named: no",
+             "  stack size: 0");
+    says_all(ABT_info_print_thread(text.fp, thread), "  kind: ULT", "  yieldable: yes", "  state: READY",
+             "  rank of its last execution stream: -1", "  named: yes", "  requests: none");
     says(ABT_info_print_thread(text.fp, thread), "work unit %p:", (void *)thread);
-    says(ABT_info_print_thread(text.fp, thread), "  kind: ULT");
-    says(ABT_info_print_thread(text.fp, thread), "  yieldable: yes");
-    says(ABT_info_print_thread(text.fp, thread), "  state: READY");
-    says(ABT_info_print_thread(text.fp, thread), "  rank of its last execution stream: -1");
     says(ABT_info_print_thread(text.fp, thread), "  pool: %p", (void *)parked);
-    says(ABT_info_print_thread(text.fp, thread), "  named: yes");
-    says(ABT_info_print_thread(text.fp, thread), "  requests: none");
     says(ABT_info_print_thread_stack(text.fp, thread), "  has not started: no context");
     must(ABT_pool_pop_thread(parked, &popped));
     if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION)) {
@@ -256,8 +246,7 @@ static void test_units(void)
         must(ABT_pool_push_thread(pool, popped));
     }
     wait_for(state_of(thread) == ABT_THREAD_STATE_BLOCKED);
-    says(ABT_info_print_thread(text.fp, thread), "  state: BLOCKED");
-    says(ABT_info_print_thread(text.fp, thread), "  rank of its last execution stream: 0");
+    says_all(ABT_info_print_thread(text.fp, thread), "  state: BLOCKED", "  rank of its last execution stream: 0");
     if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL)) {
         must(ABT_thread_cancel(thread));
         says(ABT_info_print_thread(text.fp, thread), "  requests: CANCEL");
@@ -273,10 +262,8 @@ static void test_units(void)
         must(ABT_thread_set_migratable(task, ABT_FALSE));
         says(ABT_info_print_task(text.fp, task), "  migratable: no");
     }
-    says(ABT_info_print_task(text.fp, task), "  kind: tasklet");
-    says(ABT_info_print_task(text.fp, task), "  yieldable: no");
+    says_all(ABT_info_print_task(text.fp, task), "  kind: tasklet", "  yieldable: no", "  stack size: 0");
     says(ABT_info_print_task(text.fp, task), "  argument: %p", (void *)&pool);
-    says(ABT_info_print_task(text.fp, task), "  stack size: 0");
     must(ABT_task_free(&task));
     must(ABT_pool_free(&parked));
 }
@@ -336,9 +323,8 @@ static void test_attr(void)
 
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_stacksize(attr, 123456));
+    says_all(ABT_info_print_thread_attr(text.fp, attr), "  stack size: 123456", "  migratable: yes");
     says(ABT_info_print_thread_attr(text.fp, attr), "ULT attribute %p:", (void *)attr);
-    says(ABT_info_print_thread_attr(text.fp, attr), "  stack size: 123456");
-    says(ABT_info_print_thread_attr(text.fp, attr), "  migratable: yes");
     if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION)) {
         must(ABT_thread_attr_set_callback(attr, NULL, &arg));
         says(ABT_info_print_thread_attr(text.fp, attr), "  callback argument: %p", (void *)&arg);
