@@ -125,6 +125,18 @@ static void unmake(struct lib *l)
     is_int(atomic_load(&l->wrong), 0, "all calls were on the stream's thread, between start and end");
 }
 
+/* After ABT_init, streams that have the driver. */
+static void begin_with(const ABTX_driver_ops *ops, int num, ABT_xstream *streams)
+{
+    must(ABT_init(0, NULL));
+    make(&lib, ops);
+    for (int i = 0; i < num; i++) {
+        streams[i] = new_xstream();
+        must(ABTX_driver_attach(lib.driver, streams[i]));
+        wait_for(atomic_load(&lib.starts) == i + 1);
+    }
+}
+
 /* --- Bad arguments --- */
 
 static void get_data(enum caller who, void *arg)
@@ -362,10 +374,7 @@ static void test_poll(void)
     const ABTX_driver_ops often = no_wait;
     ABT_xstream stream;
 
-    must(ABT_init(0, NULL));
-    stream = new_xstream();
-    make(&lib, &no_wait);
-    must(ABTX_driver_attach(lib.driver, stream));
+    begin_with(&no_wait, 1, &stream);
     ok(soon(atomic_load(&seen->tells) > 0), "a driver is told that its stream is about to sleep");
     int polls = atomic_load(&seen->polls);
     run_units(stream, 1000);
@@ -521,11 +530,7 @@ static void test_callback_detaches(void)
 {
     ABT_xstream stream;
 
-    must(ABT_init(0, NULL));
-    stream = new_xstream();
-    make(&lib, &no_wait);
-    must(ABTX_driver_attach(lib.driver, stream));
-    wait_for(atomic_load(&lib.starts) == 1);
+    begin_with(&no_wait, 1, &stream);
     atomic_store(&lib.detaches, true);
     must(ABTX_xstream_wake(stream));
     ok(soon(atomic_load(&lib.ends) == 1), "a callback detaches its own driver");
@@ -623,13 +628,7 @@ static void test_one_waits(void)
     static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, ABT_TRUE, ABT_FALSE};
     ABT_xstream streams[2];
 
-    must(ABT_init(0, NULL));
-    make(&lib, &ops);
-    for (int i = 0; i < 2; i++) {
-        streams[i] = new_xstream();
-        must(ABTX_driver_attach(lib.driver, streams[i]));
-        wait_for(atomic_load(&lib.starts) == i + 1);
-    }
+    begin_with(&ops, 2, streams);
     ok(soon(num_waiting() == 1), "one of two idle streams waits in the driver");
     for (int i = 0; i < 20; i++)
         run_units(streams[i % 2], 3);
@@ -699,13 +698,7 @@ static void test_lead(void)
     ABT_xstream streams[2];
     ABT_thread thread;
 
-    must(ABT_init(0, NULL));
-    make(&lib, &ops);
-    for (int i = 0; i < 2; i++) {
-        streams[i] = new_xstream();
-        must(ABTX_driver_attach(lib.driver, streams[i]));
-        wait_for(atomic_load(&lib.starts) == i + 1);
-    }
+    begin_with(&ops, 2, streams);
     if (!is_left_out(false))
         ok_err(ABTX_driver_lead(NULL), ABT_ERR_INV_ARG);
     ok_err(ABTX_driver_lead(lib.driver), ABT_ERR_INV_ARG);
@@ -732,10 +725,7 @@ static ABT_xstream begin_beside_sleeper(void)
 {
     ABT_xstream stream;
 
-    must(ABT_init(0, NULL));
-    stream = new_xstream();
-    make(&lib, &no_wait);
-    must(ABTX_driver_attach(lib.driver, stream));
+    begin_with(&no_wait, 1, &stream);
     wait_for(atomic_load(&lib.seen[0].tells) > 0);
     return stream;
 }
