@@ -67,14 +67,6 @@ static inline int sync_end(void)
     return done_testing();
 }
 
-/* Other units or threads run. */
-static inline void give_way(void)
-{
-    if (abti_es_self)
-        ABT_thread_yield();
-    sched_yield();
-}
-
 /* --- Actors --- */
 
 struct actor {
