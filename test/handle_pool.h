@@ -368,13 +368,8 @@ static inline void handle_sched_run(ABT_sched sched)
 static inline ABT_sched handle_sched(int num, ABT_pool *pools)
 {
     ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = sched_is_ready, .run = handle_sched_run};
-    ABT_sched_config config;
-    ABT_sched sched = ABT_SCHED_NULL;
 
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, num, pools, config, &sched));
-    must(ABT_sched_config_free(&config));
-    return sched;
+    return automatic_sched(&def, num, pools);
 }
 
 static inline ABT_xstream handle_xstream(int num, ABT_pool *pools)

@@ -159,6 +159,44 @@ static inline ABT_xstream new_xstream(void)
     return xstream;
 }
 
+/* A user-defined scheduler that is freed with its stream. */
+static inline ABT_sched automatic_sched(ABT_sched_def *def, int num, ABT_pool *pools)
+{
+    ABT_sched_config config;
+    ABT_sched sched = ABT_SCHED_NULL;
+
+    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
+    must(ABT_sched_create(def, num, pools, config, &sched));
+    must(ABT_sched_config_free(&config));
+    return sched;
+}
+
+/* A stream with that main scheduler, which has one pool, from its begin to its end. */
+static inline void run_main_sched(void (*run)(ABT_sched))
+{
+    ABT_sched_def def = {.run = run};
+    ABT_sched sched;
+    ABT_xstream xstream;
+
+    must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &xstream));
+    must(ABT_xstream_free(&xstream));
+    must(ABT_sched_free(&sched));
+}
+
+/* A ULT on a stream whose only pool is private. */
+static inline void run_in_private(void (*func)(void *), void *arg)
+{
+    ABT_xstream xstream;
+    ABT_pool pool;
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
+    ABT_thread thread = ult_in(pool, func, arg);
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
+    must(ABT_thread_free(&thread));
+    must(ABT_xstream_free(&xstream));
+}
+
 static inline ABT_unit unit_of(ABT_thread thread)
 {
     ABT_unit unit = ABT_UNIT_NULL;

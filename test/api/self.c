@@ -452,16 +452,7 @@ static void join_in_place(void *arg)
 
 static void test_exit_to_in_place(int (*to)(ABT_thread))
 {
-    struct nested nested = {.to = to};
-    ABT_xstream xstream;
-    ABT_thread thread;
-    ABT_pool pool;
-
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
-    thread = ult_in(pool, join_in_place, &nested);
-    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
-    must(ABT_thread_free(&thread));
-    must(ABT_xstream_free(&xstream));
+    run_in_private(join_in_place, &(struct nested){.to = to});
 }
 
 /* Main schedulers neither call them nor are their targets. */
@@ -494,17 +485,9 @@ static void wrong_run(ABT_sched sched)
 
 static void test_to_by_scheduler(void)
 {
-    ABT_sched_def def = {.run = wrong_run};
-    ABT_sched sched;
-    ABT_xstream xstream;
-
-    must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, ABT_SCHED_CONFIG_NULL, &sched));
-    must(ABT_xstream_create(sched, &xstream));
-    must(ABT_xstream_join(xstream));
+    run_main_sched(wrong_run);
     is_int(sched_bad, NUM_TO, "a main scheduler calls none of them");
     is_int(target_bad, NUM_TO, "and is nobody's target");
-    must(ABT_xstream_free(&xstream));
-    must(ABT_sched_free(&sched));
 }
 
 int main(void)

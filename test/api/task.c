@@ -114,16 +114,9 @@ static void make_private(void *result)
 static void test_private(void)
 {
     atomic_int all = 0;
-    ABT_xstream xstream;
-    ABT_pool pool;
-    ABT_thread thread;
 
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
-    thread = ult_in(pool, make_private, &all);
-    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
-    must(ABT_thread_free(&thread));
+    run_in_private(make_private, &all);
     ok(all, "so have those without a handle");
-    must(ABT_xstream_free(&xstream));
 }
 
 static void test_join_many(enum caller who, void *arg)

@@ -437,19 +437,11 @@ static void migrating_run(ABT_sched sched)
 
 static void test_main_scheduler(void)
 {
-    ABT_sched_def def = {.run = migrating_run};
-    ABT_sched sched;
-    ABT_xstream xstream;
-
-    must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, ABT_SCHED_CONFIG_NULL, &sched));
-    must(ABT_xstream_create(sched, &xstream));
-    must(ABT_xstream_join(xstream));
+    run_main_sched(migrating_run);
     for (int i = 0; i < 3; i++)
         is_int(sched_codes[i], ABT_ERR_INV_THREAD, "a main scheduler stays where it is, %d", i);
     is_int(sched_codes[3], ver20 ? ABT_ERR_INV_THREAD : ABT_SUCCESS, "whatever it is told");
     is_int(sched_flag, ABT_FALSE, "and knows it");
-    must(ABT_xstream_free(&xstream));
-    must(ABT_sched_free(&sched));
 }
 
 int main(void)

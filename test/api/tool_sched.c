@@ -151,12 +151,8 @@ static void own_run(ABT_sched sched)
 static ABT_sched own_sched(ABT_pool pool, struct own_sched *own)
 {
     ABT_sched_def def = {.run = own_run};
-    ABT_sched_config config;
-    ABT_sched sched;
+    ABT_sched sched = automatic_sched(&def, 1, &pool);
 
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, 1, &pool, config, &sched));
-    must(ABT_sched_config_free(&config));
     must(ABT_sched_set_data(sched, own));
     return sched;
 }

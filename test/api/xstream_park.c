@@ -81,14 +81,9 @@ static void plan_run(ABT_sched sched)
 static ABT_sched plan_sched(struct plan *plan, int num, ABT_pool *pools)
 {
     ABT_sched_def def = {.init = plan_init, .run = plan_run};
-    ABT_sched_config config;
-    ABT_sched sched = ABT_SCHED_NULL;
 
     next_plan = plan;
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, num, pools, config, &sched));
-    must(ABT_sched_config_free(&config));
-    return sched;
+    return automatic_sched(&def, num, pools);
 }
 
 static ABT_xstream plan_xstream(struct plan *plan, int num, ABT_pool *pools)

@@ -332,13 +332,9 @@ static void test_scheduler_replaces_itself(void)
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
     struct self_replacing r = {.next = user_sched(pool, &log, ABT_TRUE)};
     atomic_int counter = 0;
-    ABT_sched_config config;
-    ABT_sched sched;
+    ABT_sched sched = automatic_sched(&def, 1, (ABT_pool[]){ABT_POOL_NULL});
     ABT_xstream xstream;
 
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, config, &sched));
-    must(ABT_sched_config_free(&config));
     must(ABT_sched_set_data(sched, &r));
     must(ABT_xstream_create(sched, &xstream));
     wait_for(r.frees == 1);
@@ -478,16 +474,8 @@ static void join_own_run(ABT_sched sched)
 
 static void test_join_by_scheduler(void)
 {
-    ABT_sched_def def = {.run = join_own_run};
-    ABT_sched sched;
-    ABT_xstream xstream;
-
-    must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, ABT_SCHED_CONFIG_NULL, &sched));
-    must(ABT_xstream_create(sched, &xstream));
-    must(ABT_xstream_join(xstream));
+    run_main_sched(join_own_run);
     is_int(atomic_load(&code_of_join), ABT_ERR_INV_XSTREAM, "a main scheduler cannot join its own ES");
-    must(ABT_xstream_free(&xstream));
-    must(ABT_sched_free(&sched));
 }
 
 int main(void)

@@ -81,17 +81,13 @@ static ABT_sched make_sched(int kind, ABT_pool *pools)
 {
     static const ABT_sched_predef predefs[] = {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
     ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run_in_order};
-    ABT_sched_config config;
     ABT_sched sched;
 
     if (kind < 4) {
         must(ABT_sched_create_basic(predefs[kind], 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
         return sched;
     }
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, 2, pools, config, &sched));
-    must(ABT_sched_config_free(&config));
-    return sched;
+    return automatic_sched(&def, 2, pools);
 }
 
 static ABT_thread with_own_stack(ABT_pool pool, void (*func)(void *))

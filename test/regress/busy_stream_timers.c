@@ -120,17 +120,14 @@ static ABT_xstream make_stream(int predef, int rank)
     ABT_pool pools[2];
     ABT_xstream es;
     ABT_sched sched;
-    ABT_sched_config config;
 
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &own[rank]));
     pools[0] = shared;
     pools[1] = own[rank];
     if (predef >= 0)
         must(ABT_sched_create_basic((ABT_sched_predef)predef, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
     else
-        must(ABT_sched_create(&def, 2, pools, config, &sched));
-    must(ABT_sched_config_free(&config));
+        sched = automatic_sched(&def, 2, pools);
     must(ABT_xstream_create_with_rank(sched, rank, &es));
     return es;
 }

@@ -393,13 +393,8 @@ enum way { PREDEFINED, BY_LOOP, BY_UNITS };
 static ABT_sched loop_over(int num, ABT_pool *of, void (*function)(ABT_sched))
 {
     ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = function};
-    ABT_sched_config config;
-    ABT_sched sched;
 
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, num, of, config, &sched));
-    must(ABT_sched_config_free(&config));
-    return sched;
+    return automatic_sched(&def, num, of);
 }
 
 static const struct kind {

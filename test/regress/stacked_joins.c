@@ -69,13 +69,8 @@ static int free_sched(ABT_sched sched)
 static ABT_sched make_user_sched(ABT_pool *pool)
 {
     ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run, .free = free_sched};
-    ABT_sched_config config;
-    ABT_sched sched;
 
-    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, 1, pool, config, &sched));
-    must(ABT_sched_config_free(&config));
-    return sched;
+    return automatic_sched(&def, 1, pool);
 }
 
 static void stack_one(bool is_user)
