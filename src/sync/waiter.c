@@ -266,5 +266,6 @@ void abti_waiter_wake_all(struct abti_waiter *first)
         else
             abti_waiter_wake(w);
     }
-    abti_pool_push_all_unblocked(&units);
+    if (!abti_queue_is_empty(&units))
+        abti_pool_push_all_unblocked(&units);
 }
