@@ -6,17 +6,14 @@
 #include "base/assert.h"
 
 static const char *const names[ABTI_NUM_RANKS] = {
-    [ABTI_RANK_WALK] = "walk over a pool",
-    [ABTI_RANK_HELPER] = "helper",
-    [ABTI_RANK_RT] = "runtime",
-    [ABTI_RANK_TIMERS] = "timers",
-    [ABTI_RANK_REPLACE] = "replace",
-    [ABTI_RANK_OBJECT] = "object",
-    [ABTI_RANK_POOL] = "pool",
-    [ABTI_RANK_IDLE] = "idle",
-    [ABTI_RANK_KEYS] = "keys",
-    [ABTI_RANK_EXTERNAL] = "external",
-    [ABTI_RANK_SLAB] = "slab",
+    [ABTI_RANK_WAKEUP] = "wakeup",     [ABTI_RANK_SOURCES] = "sources",
+    [ABTI_RANK_ASK] = "ask",           [ABTI_RANK_WALK] = "walk over a pool",
+    [ABTI_RANK_HELPER] = "helper",     [ABTI_RANK_RT] = "runtime",
+    [ABTI_RANK_LOOKOUT] = "lookout",   [ABTI_RANK_TIMERS] = "timers",
+    [ABTI_RANK_REPLACE] = "replace",   [ABTI_RANK_OBJECT] = "object",
+    [ABTI_RANK_STOLEN] = "stolen",     [ABTI_RANK_POOL] = "pool",
+    [ABTI_RANK_IDLE] = "idle",         [ABTI_RANK_KEYS] = "keys",
+    [ABTI_RANK_EXTERNAL] = "external", [ABTI_RANK_SLAB] = "slab",
     [ABTI_RANK_LEAF] = "leaf",
 };
 

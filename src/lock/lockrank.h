@@ -15,14 +15,15 @@
 
 /* Locks are taken in this order. The brackets say why a lock comes before others. */
 enum abti_lockrank {
-    ABTI_RANK_SOURCES = 1, /* which streams ask which source */
-    ABTI_RANK_ASK,         /* the sources of a stream */
-    ABTI_RANK_WALK,        /* the lock of a pool that is walked over (the user's function may do anything) */
-    ABTI_RANK_HELPER,      /* `working` of a helper thread (a step of it takes the locks of slabs, or rt.lock) */
-    ABTI_RANK_RT,          /* rt.lock */
-    ABTI_RANK_OBJECT,      /* what units wait for: mutex, cond, gate, barrier, rwlock (a cond's, then its mutex's; a
-                              waiter of a mutex arms a timer) */
-    ABTI_RANK_LOOKOUT,     /* the lookout of a pool (it takes the locks of streams' timers) */
+    ABTI_RANK_WAKEUP = 1, /* no lock: a wake that the thread has claimed and is to make (wait/sleeper.h) */
+    ABTI_RANK_SOURCES,    /* which streams ask which source */
+    ABTI_RANK_ASK,        /* the sources of a stream */
+    ABTI_RANK_WALK,       /* the lock of a pool that is walked over (the user's function may do anything) */
+    ABTI_RANK_HELPER,     /* `working` of a helper thread (a step of it takes the locks of slabs, or rt.lock) */
+    ABTI_RANK_RT,         /* rt.lock */
+    ABTI_RANK_OBJECT,     /* what units wait for: mutex, cond, gate, barrier, rwlock (a cond's, then its mutex's; a
+                             waiter of a mutex arms a timer) */
+    ABTI_RANK_LOOKOUT,    /* the lookout of a pool (it takes the locks of streams' timers) */
     ABTI_RANK_TIMERS,   /* timers of a stream (under rt.lock those of two streams, when timers are moved; one that looks
                            at an object only tries to take its lock) */
     ABTI_RANK_REPLACE,  /* es->replace.lock */

@@ -188,10 +188,10 @@ static uint32_t wake_queued(struct wordq_bucket *bucket, const _Atomic(uint32_t)
         abti_spin_lock(&bucket->lock);
         taken += take_waiters_locked(bucket, word, num - taken, &woken);
         abti_spin_unlock(&bucket->lock);
-        if (woken.ults)
-            abti_waiter_wake_list(woken.ults);
         for (uint32_t i = 0; i < woken.num_docked; i++)
             abti_wakeup_send(woken.docked[i]);
+        if (woken.ults)
+            abti_waiter_wake_list(woken.ults); /* last: this calls the push of user-defined pools */
     } while (woken.num_docked == MOST_DOCKED);
     return taken;
 }

@@ -2,6 +2,7 @@
 #include "wait/sleeper.h"
 
 #include "base/assert.h"
+#include "lock/lockrank.h"
 #include "os/wakefd.h"
 #include "wait/waketree.h"
 #include "wait/word.h"
@@ -58,7 +59,7 @@ bool abti_sleeper_is_woken(struct abti_sleeper *s)
  *
  * When the exchange fails after the poll, the thread has been awake in between, and polls again before it sleeps.
  */
-abti_wakeup abti_sleeper_claim(struct abti_sleeper *s)
+static abti_wakeup sleeper_claim(struct abti_sleeper *s)
 {
     abti_assert(s && ((uintptr_t)s & 1) == 0);
     uint32_t word = abti_load_seq_cst(&s->word);
@@ -69,14 +70,7 @@ abti_wakeup abti_sleeper_claim(struct abti_sleeper *s)
     return (abti_wakeup)(in_loop ? (uintptr_t)(word >> ABTI_SLEEPER_BITS) << 1 | 1 : (uintptr_t)s);
 }
 
-bool abti_sleeper_wake(struct abti_sleeper *s)
-{
-    abti_wakeup wakeup = abti_sleeper_claim(s);
-    abti_wakeup_send(wakeup);
-    return wakeup != NULL;
-}
-
-void abti_wakeup_send(abti_wakeup wakeup)
+static void wakeup_send(abti_wakeup wakeup)
 {
     uintptr_t how = (uintptr_t)wakeup;
     if (ABTI_LIKELY(how == 0))
@@ -85,6 +79,28 @@ void abti_wakeup_send(abti_wakeup wakeup)
         abti_wakefd_signal((int)(how >> 1));
     else
         abti_waketree_wake(&((struct abti_sleeper *)how)->word);
+}
+
+bool abti_sleeper_wake(struct abti_sleeper *s)
+{
+    abti_wakeup wakeup = sleeper_claim(s);
+    wakeup_send(wakeup);
+    return wakeup != NULL;
+}
+
+abti_wakeup abti_sleeper_claim(struct abti_sleeper *s)
+{
+    abti_wakeup wakeup = sleeper_claim(s);
+    if (ABTI_BUILD_ASSERT && wakeup)
+        abti_lockrank_enter(wakeup, ABTI_RANK_WAKEUP);
+    return wakeup;
+}
+
+void abti_wakeup_send(abti_wakeup wakeup)
+{
+    if (ABTI_BUILD_ASSERT && wakeup)
+        abti_lockrank_leave(wakeup);
+    wakeup_send(wakeup);
 }
 
 bool abti_wakeup_is_sure(abti_wakeup wakeup)

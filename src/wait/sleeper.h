@@ -53,7 +53,8 @@ typedef struct abti_wakeup *abti_wakeup;
 /*
  * The two halves of abti_sleeper_wake. By the first the caller becomes the one that wakes the thread, under the lock
  * that keeps the sleeper there. NULL: the thread is awake, or another one wakes it. By the second it makes the system
- * call, without that lock, on the same native thread, whose tree the first has named.
+ * call, without that lock, on the same native thread, whose tree the first has named. In between the thread does not
+ * sleep, as under a lock, and does not switch to what may go on elsewhere.
  */
 abti_wakeup abti_sleeper_claim(struct abti_sleeper *s) ABTI_MUST_CHECK;
 

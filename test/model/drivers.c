@@ -144,7 +144,7 @@ const struct model_kept model_kept[] = {
     {"clear_check", "fetch_and", "acq_rel", "a read-modify-write sees the last request, and acquires it"},
     {"abti_sched_has_to_stop", "sched->requests", "acquire", "parking.c has it"},
     {"abti_sleeper_is_woken", "load", "acquire", "a look that is late costs a call: the signal ends the wait"},
-    {"abti_sleeper_claim", "compare_exchange", "acq_rel", "parking.c has it, and the next three"},
+    {"sleeper_claim", "compare_exchange", "acq_rel", "parking.c has it, and the next three"},
     {"abti_sleeper_cancel", "exchange", "acq_rel", "likewise"},
     {"abti_sleeper_sleep", "load", "acquire", "likewise"},
     {"abti_sleeper_sleep", "exchange", "acq_rel", "likewise"},

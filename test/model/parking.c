@@ -250,7 +250,7 @@ const struct model_kept model_kept[] = {
     {"abti_sleeper_sleep", "load", "acquire", "a look that is late costs a call: the system compares the word again"},
     {"abti_sleeper_sleep", "exchange", "acq_rel", "what is looked at next is looked at after the next announcement"},
     {"abti_sleeper_cancel", "exchange", "acq_rel", "likewise"},
-    {"abti_sleeper_claim", "compare_exchange", "acq_rel", "the load before it is the one that pairs"},
+    {"sleeper_claim", "compare_exchange", "acq_rel", "the load before it is the one that pairs"},
     {"abti_es_is_asked", "sched->requests", "acquire",
      "three looks follow the announcement, and one of them has to see"},
     {"abti_sched_has_to_stop", "sched->requests", "acquire", "likewise"},

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of locks, in builds that check it (--enable-debug=ub_assert). */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "lock/bias.h"
+#include "wait/sleeper.h"
 
 static struct abti_spin runtime = ABTI_SPIN_INIT(ABTI_RANK_RT), slab = ABTI_SPIN_INIT(ABTI_RANK_SLAB);
 static struct abti_spin object, mutex; /* zeroed, as those of users are */
@@ -75,6 +77,22 @@ static void not_held(void)
     abti_spin_unlock(&slab);
 }
 
+static void *send(void *wakeup)
+{
+    abti_wakeup_send(wakeup);
+    return NULL;
+}
+
+/* What happens if a ULT claims a wake, switches, and goes on elsewhere. */
+static void sent_elsewhere(void)
+{
+    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    pthread_t thread;
+    abti_sleeper_prepare(&sleeper);
+    pthread_create(&thread, NULL, send, abti_sleeper_claim(&sleeper));
+    pthread_join(thread, NULL);
+}
+
 static int call(void *act)
 {
     (*(void (**)(void))act)();
@@ -103,5 +121,6 @@ int main(void)
     is_int(end_of(by_the_bias), 128 + SIGABRT, "a pool by the bias under a slab");
     is_int(end_of(twice), 128 + SIGABRT, "the same lock twice");
     is_int(end_of(not_held), 128 + SIGABRT, "one that is not held");
+    is_int(end_of(sent_elsewhere), 128 + SIGABRT, "a wake that another thread has claimed");
     return done_testing();
 }
