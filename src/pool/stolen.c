@@ -6,7 +6,7 @@
 #include "os/clock.h"
 #include "pool/builtin.h"
 
-/* A batch of which nobody has taken a unit for so long is taken back. */
+/* A batch of which nobody has taken a unit for so long is recalled. */
 enum { STALE_NS = 100000 };
 
 /* Two cache lines. A unit that is taken is the oldest. */
@@ -190,7 +190,7 @@ void abti_stolen_fini(abti_pool *pool)
     free(boxes_of(pool));
 }
 
-/* --- Taking back --- */
+/* --- Recalls --- */
 
 /* Whether nobody has taken a unit of the box, which is locked, for long. A first poll only takes the time. */
 static bool stands_still(struct abti_stolen *box, uint64_t now_ns)
@@ -202,15 +202,15 @@ static bool stands_still(struct abti_stolen *box, uint64_t now_ns)
     return false;
 }
 
-/* Takes all units of the box back into the ring, behind the others. Both locks are held. */
-static void take_back_locked(abti_pool *pool, struct abti_stolen *box, unsigned i)
+/* Moves all units of the box to the ring, behind the others. Both locks are held. */
+static void recall_locked(abti_pool *pool, struct abti_stolen *box, unsigned i)
 {
     abti_assert(abti_pool_is_locked(pool));
     for (abti_unit *unit; (unit = take_from_locked_box(pool, box, i)) != NULL;)
         pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 
-static void recall_from(abti_pool *pool, struct abti_stolen *box, unsigned i)
+static void recall_from_box(abti_pool *pool, struct abti_stolen *box, unsigned i)
 {
     if (!abti_spin_trylock(&box->lock))
         return;
@@ -220,18 +220,18 @@ static void recall_from(abti_pool *pool, struct abti_stolen *box, unsigned i)
         return;
     abti_pool_lock(abti_es_self, pool);
     if (abti_spin_trylock(&box->lock)) { /* it is not waited for: its thief may wait for the pool's lock */
-        take_back_locked(pool, box, i);
+        recall_locked(pool, box, i);
         abti_spin_unlock(&box->lock);
     }
     abti_parking_unlock_and_wake(pool, 1);
 }
 
-void abti_stolen_take_back(abti_pool *pool)
+void abti_stolen_recall_from_boxes(abti_pool *pool)
 {
     struct abti_stolen *boxes = boxes_of(pool);
     uint64_t filled = abti_load_relaxed(&pool->filled); /* relaxed: it is a hint */
     for (unsigned i = 0; boxes && i < ABTI_STOLEN_BOXES; i++) {
         if (filled & stolen_bit(i))
-            recall_from(pool, &boxes[i], i);
+            recall_from_box(pool, &boxes[i], i);
     }
 }

@@ -16,8 +16,8 @@
  * Where a thread sees a bit, the units may be gone when it comes.
  *
  * A stream whose pool never gets empty, since its ULTs yield, would not see the boxes, and a thief may be in a long
- * unit while its box is full. So a stream looks at the boxes of its pool when it checks events, and takes back what
- * has been there since a poll long before (abti_stolen_recall).
+ * unit while its box is full. So a stream looks at the boxes of its pool when it checks events, and recalls what has
+ * been there since a poll long before.
  */
 #ifndef ABTI_POOL_STOLEN_H
 #define ABTI_POOL_STOLEN_H
@@ -54,8 +54,8 @@ void abti_stolen_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti
 /* Frees the boxes. */
 void abti_stolen_fini(abti_pool *pool);
 
-/* Takes back what has been there for long. */
-void abti_stolen_take_back(abti_pool *pool);
+/* Moves what has been there for long back to the ring. */
+void abti_stolen_recall_from_boxes(abti_pool *pool);
 
 /* Whether no unit is in a box. relaxed: see above; without the pool's lock it is a racy answer. */
 ABTI_INLINE bool abti_stolen_is_empty(abti_pool *pool)
@@ -76,7 +76,7 @@ ABTI_INLINE size_t abti_stolen_size(abti_pool *pool)
 ABTI_INLINE void abti_stolen_recall(abti_pool *pool)
 {
     if (!abti_stolen_is_empty(pool))
-        abti_stolen_take_back(pool);
+        abti_stolen_recall_from_boxes(pool);
 }
 
 #endif

@@ -137,7 +137,7 @@ static void recall(void)
     abti_stolen_recall(&pool);
 }
 
-/* A thief is held up, the stream of the pool takes back what it has left, and another one helps. */
+/* A thief is held up, the stream of the pool recalls what it has left, and another one helps. */
 static void recalling(int index)
 {
     abti_es *es = model_enter(index);
@@ -208,7 +208,7 @@ static void after(void)
 
 const struct model_program model_programs[] = {
     {"two thieves take in bulk", 3, 4000, reset_some, stealing, after},
-    {"units are taken back", 3, 4000, reset_all, recalling, after},
+    {"units are recalled", 3, 4000, reset_all, recalling, after},
     {"a unit is removed", 3, 8000, reset_all, removing, after},
     {0},
 };

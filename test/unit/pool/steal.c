@@ -237,7 +237,7 @@ static void test_bulk(void)
     (void)abti_steal(&thief, pool);
     while (!abti_stolen_is_empty(pool))
         abti_stolen_recall(pool);
-    pass("what stands still is taken back");
+    pass("what stands still is recalled");
     is_int(abti_ring_size(&pool->ring), UNITS - 1, "to the ring");
     push(units[0]);
     while (pop())
