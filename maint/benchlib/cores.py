@@ -15,6 +15,7 @@
     maint/bench --cores --publish               also puts the table and its picture into doc/
 
 Works of OpenMP are run by libabtomp and by libgomp. One in which libabtomp is slower, with 4 streams or more, is a failure.
+So is a barrier that is not back at its steady time in ten rounds after a member came late.
 The times are those of a model: what grows, and how many lines move, is to be believed before nanoseconds.
 """
 
@@ -50,12 +51,6 @@ WORKS = {
     "xbarrier": (20, "barrier of streams"),
     "native-barrier": (20, "barrier of native threads"),
     "word-barrier": (20, "barrier of streams by ABTX_word_wait, as OpenMP's"),
-    "barrier-late": (20, "barrier of ULTs, 10 rounds after one came 0.1 ms late"),
-    "xbarrier-late": (20, "barrier of streams likewise"),
-    "barrier-often": (2, "barrier of ULTs, in each 100th round one comes 20 us late"),
-    "xbarrier-often": (2, "barrier of streams likewise"),
-    "native-late": (20, "barrier of native threads likewise"),
-    "word-late": (20, "barrier by ABTX_word_wait likewise"),
     "deal": (8, "empty units by one creator, dealt to all streams in turn"),
     "give": (1, "empty units by one creator, taken by all"),
     "give-2us": (1, "units of 2 us by one creator, taken by all"),
@@ -68,6 +63,15 @@ WORKS = {
     "omp-barrier": (0, "a barrier of OpenMP, by all members"),
     "omp-loop": (0, "an iteration of an OpenMP loop, schedule(dynamic, 1), over all members"),
 }
+# Barriers when a member comes late, by work without one.
+STEADY = {"barrier": "barrier", "xbarrier": "xbarrier", "native": "native-barrier", "word": "word-barrier"}
+LATE = {"10us": 10000, "100us": 100000, "1ms": 1000000, "10ms": 10000000}
+for kind, steady in STEADY.items():
+    WORKS.update({f"{kind}-late-{name}": (20, f"{WORKS[steady][1]}, ten rounds after one came {name} late") for name in LATE})
+    WORKS[f"{kind}-often"] = (2, f"{WORKS[steady][1]}, in each 100th round one comes 20us late")
+OFTEN_NS = (20000 + 3100) / 100  # so late it is, for each round: the simulated system wakes a thread that sleeps 3.1 us later
+MOST_ROUNDS = 10  # until all rounds are within SLOWER times the steady time
+SLOWER = 1.5
 # What streams do alone.
 ALONE = ["create", "create-own", "tasklets", "yield", "keys", "timers", "own-mutex"]
 ROWS = {"omp-region": "region", "omp-barrier": "barrier", "omp-loop": "dynamic loop"}  # of openmp.SOURCE
@@ -145,9 +149,12 @@ def simulate(command, libraries="", parameters=(), sites=0, limit=120, layout=0,
     environment = {"LD_LIBRARY_PATH": libraries, **(variables or {}), "LAYOUT": "x" * layout * 1000}
     done = run_simulated(command, environment, [*parameters, f"sites={sites}"], limit)
     said = re.search(r"^SIM (.*)$", done.stderr, re.M)
+    rounds = re.search(r"^rounds (.*)$", done.stdout, re.M)
     if not said or done.returncode != 0:
         return None
     result = {name: float(value) for name, value in (pair.split("=") for pair in said[1].split())}
+    if rounds:
+        result["rounds"] = int(rounds[1])
     result["sites"] = re.findall(r"^SITE (\S+) (\S+) (\S+) (\S+) (\S+) (\S+)$", done.stderr, re.M)
     return result
 
@@ -160,7 +167,9 @@ def run_work(work, streams, libraries, **more):
     if work in ROWS:
         command = [openmp.OUT / "constructs-gcc", streams, size, ROWS[work]]
     else:
-        command = [OUT / ("forks" if work.startswith("fork-") else "streams"), work, streams, size]
+        name, late, by = work.partition("-late-")
+        command = [OUT / ("forks" if work.startswith("fork-") else "streams"), name + late.rstrip("-"), streams, size,
+                   *([LATE[by]] if late else [])]
     return simulate(command, libraries, **more)
 
 
@@ -245,6 +254,18 @@ def behind(rows):
             and there[work, n, name].get("ns", 1e99) >= there.get((work, n, "libgomp"), {}).get("ns", 1e98)]
 
 
+def slow_to_recover(rows):
+    """[(work, streams, how)] of barriers that a late member makes slower than it has to."""
+    times = {(row["work"], row["streams"]): row["ns"] * row["streams"] for row in rows if "ns" in row and row["library"] == "libabt"}
+    slow = [(row["work"], row["streams"], f"{row['rounds']} rounds") for row in rows
+            if row["library"] == "libabt" and row.get("rounds", 0) > MOST_ROUNDS]
+    for (work, n), ns in times.items():
+        steady = times.get((STEADY.get(work.removesuffix("-often")), n)) if work.endswith("-often") else None
+        if steady and ns > SLOWER * steady + OFTEN_NS:
+            slow.append((work, n, f"{ns:.0f} ns a round, {steady:.0f} without"))
+    return slow
+
+
 def main(arguments):
     given = options(arguments)
     if given.list:
@@ -274,5 +295,8 @@ def main(arguments):
     late = behind(rows)
     for work, n in late:
         print(f"{work}, {n} streams: libgomp is ahead")
+    slow = slow_to_recover(rows)
+    for work, n, how in slow:
+        print(f"{work}, {n} streams: {how}")
     failed = [row for row in rows if row.get("failed") and row["library"] in ("libabt", "libabtomp")]
-    return 1 if failed or late else 0
+    return 1 if failed or late or slow else 0

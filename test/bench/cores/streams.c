@@ -2,7 +2,9 @@
 /*
  * Works on many streams, for the simulator (test/tools/cores.c; maint/bench --cores):
  *
- *   streams WORK STREAMS SIZE
+ *   streams WORK STREAMS SIZE [LATE]
+ *
+ * LATE: by how many nanoseconds a member comes late to a barrier, 100000 by default.
  *
  * It prints nanoseconds of one operation over all streams. A work of a team has a ULT on each stream, which meet before
  * and after; the others have one that makes work for all.
@@ -12,7 +14,7 @@
 #include <string.h>
 #include "marks.h"
 
-enum { MAX_STREAMS = 256, UNITS = 256, GRAINS = 1024, OFTEN = 100, FIB = 14, FIB_FORKS = 609 };
+enum { MAX_STREAMS = 256, UNITS = 256, GRAINS = 1024, OFTEN = 100, STEADY = 20, AFTER = 30, FIB = 14, FIB_FORKS = 609 };
 enum kind {
     PRIVATE,  /* each stream has a private pool */
     OWN,      /* a pool of its own that others may use, too */
@@ -33,7 +35,7 @@ static const struct work {
 } * work;
 
 static int num;
-static long size;
+static long size, late_ns = 100000;
 static ABT_pool pools[MAX_STREAMS], starts[MAX_STREAMS];
 static ABT_xstream streams[MAX_STREAMS];
 static ABT_barrier barrier;
@@ -41,6 +43,7 @@ static ABT_xstream_barrier stream_barrier;
 static ABT_mutex mutexes[MAX_STREAMS];
 static ABT_key key;
 static long guarded;
+static _Alignas(128) int64_t ended[MAX_STREAMS][64]; /* when each member left each round that is looked at */
 
 static void nop(void *arg)
 {
@@ -206,9 +209,44 @@ static void disturb(long me)
 {
     for (int i = 0; i < 20; i++)
         work->call(me);
-    come_late(me, 100000);
+    come_late(me, late_ns);
     for (int i = 0; i < 10; i++)
         work->call(me);
+}
+
+static void take_rounds(long me, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        struct timespec now;
+        work->call(me);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        ended[me][i] = now.tv_sec * 1000000000 + now.tv_nsec;
+    }
+}
+
+/* How long a round took, until all had left it. */
+static int64_t time_of(int from, int to)
+{
+    int64_t first = 0, last = 0;
+    for (int i = 0; i < num; i++) {
+        first = ended[i][from] > first ? ended[i][from] : first;
+        last = ended[i][to] > last ? ended[i][to] : last;
+    }
+    return last - first;
+}
+
+/* The same once more: how many rounds it is until all that follow are within 1.5 times the steady time. */
+static void recover(long me)
+{
+    take_rounds(me, 0, STEADY + 1);
+    come_late(me, late_ns);
+    take_rounds(me, STEADY + 1, STEADY + 2 + AFTER);
+    meet(num);
+    int until = 0;
+    for (int i = 1; i <= AFTER; i++)
+        until = time_of(STEADY + i, STEADY + i + 1) * 2 * STEADY > time_of(0, STEADY) * 3 ? i : until;
+    if (me == 0)
+        printf("rounds %d\n", until);
 }
 
 static void late_rounds(long me)
@@ -290,8 +328,10 @@ static const struct work works[] = {
     {"xbarrier-often", PRIVATE, 1, OFTEN, late_rounds, .round = xstream_barrier},
     {"native-barrier", NATIVE, 1, 1, ult_barrier},
     {"native-late", NATIVE, 1, 1, ult_barrier, disturb},
+    {"native-often", NATIVE, 1, OFTEN, late_rounds, .round = ult_barrier},
     {"word-barrier", PRIVATE, 1, 1, word_barrier},
     {"word-late", PRIVATE, 1, 1, word_barrier, disturb},
+    {"word-often", PRIVATE, 1, OFTEN, late_rounds, .round = word_barrier},
     {"timers", PRIVATE, 1, UNITS, timers},
     {"give", STEALING, 0, GRAINS, give_empty},
     {"deal", PRIVATE, 0, UNITS, deal},
@@ -327,6 +367,8 @@ static void run(void *arg)
     if (me == 0)
         end(work->name, num, (double)size * work->operations * team);
     meet_team(team);
+    if (work->before)
+        recover(me);
 }
 
 /* A ULT in the pool that is measured, made by its own stream, which alone may do that if the pool is private. */
@@ -407,12 +449,13 @@ static void run_on_streams(void)
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 4 && i < sizeof(works) / sizeof(works[0]); i++)
+    for (size_t i = 0; argc >= 4 && i < sizeof(works) / sizeof(works[0]); i++)
         work = strcmp(works[i].name, argv[1]) == 0 ? &works[i] : work;
-    num = argc == 4 ? atoi(argv[2]) : 0;
+    num = argc >= 4 ? atoi(argv[2]) : 0;
     if (!work || num < 1 || num > MAX_STREAMS)
         return 2;
     size = atol(argv[3]);
+    late_ns = argc > 4 ? atol(argv[4]) : late_ns;
     ABT_init(0, NULL);
     ABT_barrier_create((uint32_t)num, &barrier);
     ABT_xstream_barrier_create((uint32_t)num, &stream_barrier);
