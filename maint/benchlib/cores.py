@@ -51,6 +51,7 @@ WORKS = {
     "xbarrier": (20, "barrier of streams"),
     "native-barrier": (20, "barrier of native threads"),
     "word-barrier": (20, "barrier of streams by ABTX_word_wait, as OpenMP's"),
+    "wake": (10, "a stream that sleeps is woken by another, which comes 1 ms late, all pairs at a time"),
     "deal": (8, "empty units by one creator, dealt to all streams in turn"),
     "give": (1, "empty units by one creator, taken by all"),
     "give-2us": (1, "units of 2 us by one creator, taken by all"),

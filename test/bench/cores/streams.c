@@ -43,6 +43,7 @@ static ABT_xstream_barrier stream_barrier;
 static ABT_mutex mutexes[MAX_STREAMS];
 static ABT_key key;
 static long guarded;
+static ABT_eventual pairs[MAX_STREAMS];
 static _Alignas(128) int64_t ended[MAX_STREAMS][64]; /* when each member left each round that is looked at */
 
 static void nop(void *arg)
@@ -256,6 +257,20 @@ static void late_rounds(long me)
         work->round(me);
 }
 
+/* Two wake each other in turn, and all pairs at the same time. Each has slept, since the other one comes late. */
+static void wake_partner(long me)
+{
+    for (long turn = 0; turn < 2 && num > 1; turn++) {
+        if (me % 2 == turn) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+            ABT_eventual_set(pairs[me ^ 1], NULL, 0);
+        } else {
+            ABT_eventual_wait(pairs[me], NULL);
+            ABT_eventual_reset(pairs[me]);
+        }
+    }
+}
+
 /* --- One that makes work for all --- */
 
 static void give(long grain)
@@ -332,6 +347,7 @@ static const struct work works[] = {
     {"word-barrier", PRIVATE, 1, 1, word_barrier},
     {"word-late", PRIVATE, 1, 1, word_barrier, disturb},
     {"word-often", PRIVATE, 1, OFTEN, late_rounds, .round = word_barrier},
+    {"wake", PRIVATE, 1, 1, wake_partner},
     {"timers", PRIVATE, 1, UNITS, timers},
     {"give", STEALING, 0, GRAINS, give_empty},
     {"deal", PRIVATE, 0, UNITS, deal},
@@ -461,14 +477,14 @@ int main(int argc, char **argv)
     ABT_xstream_barrier_create((uint32_t)num, &stream_barrier);
     ABT_key_create(NULL, &key);
     for (int i = 0; i < num; i++)
-        ABT_mutex_create(&mutexes[i]);
+        ABT_mutex_create(&mutexes[i]), ABT_eventual_create(0, &pairs[i]);
     ABT_xstream_self(&streams[0]);
     if (work->kind == NATIVE)
         run_natives();
     else
         run_on_streams();
     for (int i = 0; i < num; i++)
-        ABT_mutex_free(&mutexes[i]);
+        ABT_mutex_free(&mutexes[i]), ABT_eventual_free(&pairs[i]);
     ABT_key_free(&key);
     ABT_xstream_barrier_free(&stream_barrier);
     ABT_barrier_free(&barrier);
