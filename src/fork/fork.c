@@ -167,7 +167,7 @@ static bool register_forker(struct abtx_task *task, uintptr_t forker)
 /* Of a forker in a blocking region, which has a native thread and no stream. */
 static ABTI_COLD void wait_natively(struct abtx_task *task)
 {
-    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    struct abti_sleeper sleeper = {.word = ABTI_AWAKE};
     abti_external_note();
     abti_sleeper_prepare(&sleeper);
     if (register_forker(task, (uintptr_t)&sleeper | ABTI_TASK_NATIVE))

@@ -100,7 +100,8 @@ struct ABT_xstream_opaque {
     int32_t budget;           /* how many units may run before the scheduler checks events */
     bool woken;               /* the ES was woken and has run nothing since, see abti_es_pass_wake */
     _Atomic(bool) observed;   /* it reports events, see run/observe.h. Others read it under rt.lock */
-    bool sleepy;              /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
+    bool sleepy;              /* the ES sleeps at once when it is idle next: a unit here waits for what takes long, or
+                                 the thread that would wake it is on this CPU */
     uint16_t index;           /* in rt.by_index. Constant */
     uint32_t running;         /* ABTI_RUNNING_ON(index) */
     uint64_t offered_ns;      /* when it last offered a unit to a sleeping stream */

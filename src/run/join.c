@@ -34,7 +34,7 @@ _Static_assert(_Alignof(struct abti_sleeper) > ABTI_JOIN_TAGS, "room for the tag
 /* The native thread waits; `self` is the unit that runs on it, while deadlocks are looked for, or NULL. */
 static void join_natively(abti_unit *self, abti_unit *unit)
 {
-    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    struct abti_sleeper sleeper = {.word = ABTI_AWAKE};
     abti_external_note();
     abti_sleeper_prepare(&sleeper);
     if (self)

@@ -74,6 +74,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     es->idle->parked = NULL;
     /* When all pools were found empty, other streams have taken what an earlier wake was for. */
     es->woken = woken || (es->woken && !all_empty);
+    es->sleepy = es->sleeper.beside; /* the waker comes to its next wake only when the ES leaves it the CPU */
 }
 
 void abti_es_leave_park(abti_es *es)
@@ -97,7 +98,7 @@ void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
 
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)
 {
-    struct abti_sleeper own = {ABTI_AWAKE};
+    struct abti_sleeper own = {.word = ABTI_AWAKE};
     abti_es *es = abti_es_self;
     struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* there its ES is informed of new timers, too */
     for (bool in_time = true, woken = false;;) {

@@ -163,7 +163,6 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned polls, unsigned m
     } else if (is_thief(sched) && thief_sees_work(sched)) {
         return true;
     } else {
-        es->sleepy = false;
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
         return es->woken;
     }

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "lock/lockrank.h"
+#include "os/affinity.h"
 #include "os/wakefd.h"
 #include "wait/waketree.h"
 #include "wait/word.h"
@@ -13,9 +14,17 @@
  * sees the store of the other.
  */
 
+enum { TREE_BITS = 7 };
+
 static uint32_t state_of(uint32_t word)
 {
     return word % (1 << ABTI_SLEEPER_BITS);
+}
+
+/* Which CPU the caller is on, as a number that fits above that of a tree; 0: the system does not say. */
+static uint32_t cpu_here(void)
+{
+    return (uint32_t)abti_affinity_here() + 1;
 }
 
 void abti_sleeper_prepare(struct abti_sleeper *s)
@@ -42,10 +51,13 @@ bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns)
 
 bool abti_sleeper_cancel(struct abti_sleeper *s)
 {
-    uint32_t word = atomic_exchange(&s->word, ABTI_AWAKE);
-    if (state_of(word) == ABTI_WOKEN && word != ABTI_WOKEN)
-        abti_waketree_arrive(word >> ABTI_SLEEPER_BITS);
-    return state_of(word) == ABTI_WOKEN;
+    uint32_t word = atomic_exchange(&s->word, ABTI_AWAKE), waker = word >> ABTI_SLEEPER_BITS;
+    bool woken = state_of(word) == ABTI_WOKEN;
+    uint32_t tree = woken ? waker % (1 << TREE_BITS) : 0, cpu = woken ? waker >> TREE_BITS : 0;
+    if (tree != 0)
+        abti_waketree_arrive(tree);
+    s->beside = cpu != 0 && cpu == cpu_here();
+    return woken;
 }
 
 bool abti_sleeper_is_woken(struct abti_sleeper *s)
@@ -64,8 +76,10 @@ static abti_wakeup sleeper_claim(struct abti_sleeper *s)
     abti_assert(s && ((uintptr_t)s & 1) == 0);
     uint32_t word = abti_load_seq_cst(&s->word);
     bool in_loop = state_of(word) == ABTI_IN_LOOP;
-    uint32_t woken = ABTI_WOKEN | (in_loop ? 0 : abti_waketree_own()) << ABTI_SLEEPER_BITS;
-    if ((word != ABTI_ASLEEP && !in_loop) || !atomic_compare_exchange_strong(&s->word, &word, woken))
+    if (word != ABTI_ASLEEP && !in_loop)
+        return NULL;
+    uint32_t waker = (in_loop ? 0 : abti_waketree_own()) | cpu_here() << TREE_BITS;
+    if (!atomic_compare_exchange_strong(&s->word, &word, ABTI_WOKEN | waker << ABTI_SLEEPER_BITS))
         return NULL;
     return (abti_wakeup)(in_loop ? (uintptr_t)(word >> ABTI_SLEEPER_BITS) << 1 | 1 : (uintptr_t)s);
 }

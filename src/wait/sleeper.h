@@ -13,14 +13,15 @@
  *
  *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before the last poll of its object
  *   ASLEEP -> WOKEN            by one waker, which then makes the one system call, or leaves it to others. The upper
- *                              bits have the number of its tree
- *   IN_LOOP -> WOKEN           likewise, for a signal to the file descriptor in the upper bits, which become 0
+ *                              bits have the number of its tree and its CPU
+ *   IN_LOOP -> WOKEN           likewise, for a signal to the file descriptor in the upper bits, in a tree of number 0
  *   any -> AWAKE               by its thread
  */
 enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SLEEPER_BITS = 2 };
 
 struct abti_sleeper {
     _Atomic(uint32_t) word;
+    bool beside;    /* its thread's: it was woken on the very CPU that its waker ran on */
 } ABTI_ALIGNED(16); /* the join word has tags in the low bits of its address */
 
 /* Announces that the thread, which is awake, is about to sleep. It must poll its object after this. */

@@ -132,6 +132,12 @@ extern "C" bool model_is_mutant(const char *name)
     return mutant.name && !strcmp(mutant.name, name);
 }
 
+/* Wakes say from which CPU they come: it is not known here. */
+extern "C" int abti_affinity_here(void)
+{
+    return -1;
+}
+
 /* --- Memory --- */
 
 typedef rl::generic_atomic<uint64_t, true> cell_atomic;

@@ -86,7 +86,7 @@ static void *send(void *wakeup)
 /* What happens if a ULT claims a wake, switches, and goes on elsewhere. */
 static void sent_elsewhere(void)
 {
-    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    struct abti_sleeper sleeper = {.word = ABTI_AWAKE};
     pthread_t thread;
     abti_sleeper_prepare(&sleeper);
     pthread_create(&thread, NULL, send, abti_sleeper_claim(&sleeper));

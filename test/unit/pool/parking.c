@@ -29,7 +29,7 @@ static int num_woken(struct abti_sleeper *sleepers)
 
 static void test_parking(void)
 {
-    struct abti_sleeper sleepers[SLEEPERS] = {{ABTI_AWAKE}};
+    struct abti_sleeper sleepers[SLEEPERS] = {{.word = ABTI_AWAKE}};
     struct abti_parking parkings[SLEEPERS] = {{.seeks = true}, {.seeks = true}, {.seeks = true}, {.seeks = true}};
     abti_pool *pool;
     ABT_thread unit, more;
@@ -112,7 +112,7 @@ static void test_parking(void)
 /* A stream that polls its pools next pushes, by a driver or a timer. */
 static void test_own_push(void)
 {
-    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    struct abti_sleeper sleeper = {.word = ABTI_AWAKE};
     struct abti_parking other = {.seeks = true}, own = {.seeks = true};
     abti_pool *pool;
     ABT_thread units[2];

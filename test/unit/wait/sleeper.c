@@ -2,6 +2,7 @@
 /* Sleepers: every wake is seen once, none is lost, none is slept through; also by way of a descriptor. */
 #include <pthread.h>
 
+#include "os/affinity.h"
 #include "os/clock.h"
 #include "os/wakefd.h"
 #include "tap.h"
@@ -19,7 +20,7 @@ static uint64_t in_ms(unsigned ms)
 
 static void test_word(void)
 {
-    struct abti_sleeper s = {ABTI_AWAKE};
+    struct abti_sleeper s = {.word = ABTI_AWAKE};
     ok(!abti_sleeper_wake(&s), "a thread that is awake is not woken");
     abti_sleeper_prepare(&s);
     ok(!abti_sleeper_is_woken(&s), "nor has it been woken when it announces its sleep");
@@ -42,7 +43,7 @@ static void test_word(void)
 /* The two halves of a wake. */
 static void test_claim(void)
 {
-    struct abti_sleeper s = {ABTI_AWAKE};
+    struct abti_sleeper s = {.word = ABTI_AWAKE};
     ok(!abti_sleeper_claim(&s), "a thread that is awake is not claimed");
     abti_wakeup_send(NULL);
     abti_sleeper_prepare(&s);
@@ -56,7 +57,7 @@ static void test_claim(void)
 
 static void test_descriptor(void)
 {
-    struct abti_sleeper s = {ABTI_AWAKE};
+    struct abti_sleeper s = {.word = ABTI_AWAKE};
     struct abti_wakefd fd;
     if (abti_wakefd_open(&fd))
         bail_out("abti_wakefd_open");
@@ -77,9 +78,31 @@ static void test_descriptor(void)
     abti_wakefd_close(&fd);
 }
 
+/* The thread goes to a CPU, is woken there, and sees that on the same or on another one. */
+static void test_beside(void)
+{
+    struct abti_sleeper s = {.word = ABTI_AWAKE};
+    struct abti_cpuset set;
+    if (abti_affinity_get(pthread_self(), &set))
+        bail_out("abti_affinity_get");
+    for (size_t i = 0; i < set.num && i < 2; i++) {
+        bool moved = abti_affinity_set(pthread_self(), &set.cpus[0], 1) == 0;
+        abti_sleeper_prepare(&s);
+        abti_sleeper_wake(&s);
+        moved = abti_affinity_set(pthread_self(), &set.cpus[i], 1) == 0 && moved;
+        ok(abti_sleeper_cancel(&s) && moved && s.beside == (i == 0), "woken by a thread on %s CPU",
+           i ? "another" : "its");
+    }
+    abti_sleeper_prepare(&s);
+    ok(!abti_sleeper_cancel(&s) && !s.beside, "without a wake it is beside nobody");
+    if (abti_affinity_set(pthread_self(), set.cpus, set.num))
+        bail_out("abti_affinity_set");
+    abti_cpuset_fini(&set);
+}
+
 /* --- Two threads --- */
 
-static struct abti_sleeper ping = {ABTI_AWAKE}, pong = {ABTI_AWAKE};
+static struct abti_sleeper ping = {.word = ABTI_AWAKE}, pong = {.word = ABTI_AWAKE};
 static atomic_int turn;
 
 /* Waits for its turn by the protocol: announce, look, sleep. */
@@ -123,6 +146,7 @@ int main(void)
     test_word();
     test_claim();
     test_descriptor();
+    test_beside();
     test_ping_pong();
     return done_testing();
 }
