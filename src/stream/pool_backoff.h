@@ -2,8 +2,8 @@
 /*
  * When an idle ES may take a unit of a pool that others serve, too. Such a unit is likely to be one that a unit of
  * theirs has just woken, and is about to wait for: then they are the ones to run it, without moving it from cache to
- * cache. So an idle ES takes it only when it has been there at several polls in a row, and once it has found that
- * others were faster, it polls less often: each poll costs them an access to the pool.
+ * cache. So an idle ES takes it only when it has been the first one there at several polls in a row, and once it has
+ * found that others were faster, it polls less often: each poll costs them an access to the pool.
  *
  * The policy looks at no pool: stream/sched_loop.c polls, tells it what it has seen, and asks.
  */
@@ -16,7 +16,7 @@
 
 /* The worth of each: doc/tuning.md. */
 enum {
-    ABTI_POOL_BACKOFF_POLLS = 8,     /* polls in a row that see the same unit before the ES takes it */
+    ABTI_POOL_BACKOFF_POLLS = 16,    /* polls in a row that see the same unit before the ES takes it */
     ABTI_POOL_BACKOFF_GAP = 64,      /* pauses between two polls when others have been faster */
     ABTI_POOL_BACKOFF_MISSES = 1000, /* after this number of units that others were faster to take the ES takes one.
                                     Else an ES that never sleeps would leave a unit that yields until it runs there */
@@ -24,7 +24,7 @@ enum {
 
 struct abti_pool_backoff {
     const void *seen; /* what the last poll found. Only to be compared */
-    unsigned polls;   /* polls in a row that found it */
+    unsigned polls;   /* polls in a row that found it. 0: that was long ago */
     unsigned misses;  /* units that others have taken meanwhile */
 };
 
@@ -38,10 +38,16 @@ ABTI_INLINE unsigned abti_pool_backoff_gap(const struct abti_pool_backoff *backo
 }
 
 /*
- * What a poll finds is the address of the one unit that there is, NULL for nothing, or one of these: several units, or
- * one that cannot be distinguished from the next; and something that the ES may take at once, since nobody else might.
+ * What a poll finds is the address of the first unit, NULL for nothing, or one of these: units of which the first is
+ * not known; and something that the ES may take at once, since nobody else might.
  */
 extern const char abti_pool_backoff_several, abti_pool_backoff_mine;
+
+/* Tells that the ES has made a pause, in which anything may have happened. */
+ABTI_INLINE void abti_pool_backoff_forget(struct abti_pool_backoff *backoff)
+{
+    backoff->polls = 0;
+}
 
 /* Tells that the ES has polled, and found this. */
 void abti_pool_backoff_learn(struct abti_pool_backoff *backoff, const void *seen);

@@ -106,29 +106,36 @@ static const void *loop_peek(abti_sched *sched)
             continue;
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
             return &abti_pool_backoff_mine;
-        bool is_one = !seen && abti_pool_is_shared_fifo(pool) && abti_queue_size(&pool->inbox) < 2;
-        seen = is_one ? (const void *)abti_load_relaxed(&pool->inbox.head) : &abti_pool_backoff_several;
+        bool is_fifo = !seen && abti_pool_is_shared_fifo(pool);
+        seen = is_fifo ? (const void *)abti_load_relaxed(&pool->inbox.head) : &abti_pool_backoff_several;
     }
     return seen;
 }
 
+static void loop_pause(unsigned gap)
+{
+    for (unsigned i = 0; i < gap; i++)
+        abti_cpu_relax();
+}
+
 /*
  * Whether an ES that has found nothing to pick may take the unit that it sees at the next poll. As long as it sees
- * something it goes on here, since between two calls there may be drivers, which would hold up the unit that it is
- * going to take.
+ * the same it goes on here, since between two calls there may be drivers, which would hold up the unit that it is
+ * going to take. Where others are faster it makes a pause.
  */
 static bool loop_may_take(struct abti_pool_backoff *backoff, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_runs_at_once(2))
         return true;
-    for (int i = 0; i < ABTI_POOL_BACKOFF_POLLS; i++) {
+    for (unsigned misses = backoff->misses; backoff->misses == misses; abti_cpu_relax()) {
         abti_pool_backoff_learn(backoff, loop_peek(sched));
         if (abti_pool_backoff_may_take(backoff))
             return true;
         if (!backoff->seen)
             return false;
-        abti_cpu_relax();
     }
+    loop_pause(abti_pool_backoff_gap(backoff));
+    abti_pool_backoff_forget(backoff);
     return false;
 }
 
@@ -158,8 +165,7 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned polls, unsigned m
         abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_sched_enter_pools(abti_es_self, sched);
     } else if (has_spin ? abti_idle_spins_on(es, polls <= 1) : polls < most) {
-        for (unsigned i = 0; i < gap; i++)
-            abti_cpu_relax();
+        loop_pause(gap);
     } else if (is_thief(sched) && thief_sees_work(sched)) {
         return true;
     } else {

@@ -21,14 +21,19 @@ static void test_looks(void)
     ok(!look(&backoff, NULL, 3 * ABTI_POOL_BACKOFF_POLLS), "there is nothing to take");
     is_int(abti_pool_backoff_gap(&backoff), 1, "to see nothing is no reason to look less often");
     ok(!look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 1), "a unit is left to others at first");
-    ok(look(&backoff, &unit, 1), "and taken at the eighth look");
+    ok(look(&backoff, &unit, 1), "and taken at the last of these polls");
     ok(look(&backoff, &abti_pool_backoff_mine, 1), "what nobody else would run is taken at once");
 
     backoff = abti_pool_backoff_new;
-    look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 2);
+    look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 3);
     look(&backoff, &abti_pool_backoff_several, 1);
     ok(look(&backoff, &other, 1), "among several it may still be the same one");
     is_int(backoff.misses, 0, "nobody was faster");
+
+    backoff = abti_pool_backoff_new;
+    ok(!look(&backoff, &abti_pool_backoff_several, ABTI_POOL_BACKOFF_POLLS / 2 - 1) &&
+           look(&backoff, &abti_pool_backoff_several, 1),
+       "half the polls are enough where the first unit is not known");
 }
 
 static void test_misses(void)
@@ -40,6 +45,11 @@ static void test_misses(void)
     look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 1);
     ok(!look(&backoff, &other, 1), "the next unit has looks of its own");
     is_int(abti_pool_backoff_gap(&backoff), ABTI_POOL_BACKOFF_GAP, "others were faster: it looks less often");
+
+    abti_pool_backoff_forget(&backoff);
+    ok(!look(&backoff, &unit, ABTI_POOL_BACKOFF_POLLS - 1), "after a pause all polls are made anew");
+    is_int(backoff.misses, 1, "and what the pause has changed is no miss");
+    ok(look(&backoff, &unit, 1), "what nobody takes then is taken");
 
     backoff = abti_pool_backoff_new;
     look(&backoff, &unit, 1);
