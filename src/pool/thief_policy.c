@@ -42,12 +42,16 @@ void abti_thief_learn_return(struct abti_thief *thief, struct abti_truce *truce,
         return;
     uint64_t unit_ns = (now_ns - thief->got_ns) / (1u + thief->ran);
     thief->got_ns = 0;
+    if (!thief->is_warm) {
+        thief->is_warm = true;
+        return;
+    }
     learn_size(thief, unit_ns);
     uint64_t word = atomic_load_explicit(&truce->word, memory_order_relaxed);
     if (unit_ns < ABTI_THIEF_SMALL_NS && thief->was_busy)
         learn_small(truce, now_ns);
     else if (unit_ns >= ABTI_THIEF_SMALL_NS && word != 0) /* most often nothing is written that others read */
-        atomic_store_explicit(&truce->word, 0, memory_order_relaxed);
+        atomic_store_explicit(&truce->word, word / ABTI_TRUCE_SMALL / 2 * ABTI_TRUCE_SMALL, memory_order_relaxed);
     else if (word % ABTI_TRUCE_SMALL - 1 < now_ns + ABTI_THIEF_SMALL_NS)
         (void)abti_truce_end(truce); /* nobody is busy there, as a try has found */
 }

@@ -27,10 +27,11 @@ enum {
 
 /*
  * One word, 0 at first; by the standard's names, since companions have it, too. Its lower bits say until when the truce
- * holds, 0: there is none; above them is how many of the last units that were got from a busy ES were too small.
- * relaxed, all: it publishes nothing, so that no load has to pair with a store; the pool's lock guards the units.
- * Thieves alone write it, each both parts at once, so one that overtakes another makes a truce shorter, or at most the
- * longest, 16 us, longer: then there is a try, for which one of those that find it passed wins the compare-and-swap.
+ * holds, 0: there is none; above them is how many of the last units that were got from a busy ES were too small. A
+ * large one halves that number: in a crowd of thieves a small unit, too, takes long now and then. relaxed, all: it
+ * publishes nothing, so that no load has to pair with a store; the pool's lock guards the units. Thieves alone write
+ * it, each both parts at once, so one that overtakes another makes a truce shorter, or at most the longest, 16 us,
+ * longer: then there is a try, for which one of those that find it passed wins the compare-and-swap.
  */
 struct abti_truce {
     _Atomic(uint64_t) word;
@@ -42,6 +43,7 @@ struct abti_truce {
 struct abti_thief {
     uint64_t got_ns; /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */
     bool was_busy;   /* an ES is busy with the pool that it got the last unit from */
+    bool is_warm;    /* it is past its first unit, which tells nothing: it takes long, as the ES has no stack yet */
     uint8_t more;    /* how many units beside the first it wants next time */
     uint16_t ran;    /* how many of those beside the first it has run since */
 };

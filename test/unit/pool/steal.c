@@ -182,7 +182,7 @@ static void test_sizes(void)
 {
     enum { LONG_NS = 100000, OFTEN = 3 }; /* with one more, the thief rests */
     struct abti_bias_user server = {NULL};
-    struct abti_robber thief = {.random = 1};
+    struct abti_robber thief = {.random = 1, .thief.is_warm = true};
 
     if (!abti_runs_at_once(2)) {
         skip(2, "nobody else runs at the same time");
@@ -190,7 +190,7 @@ static void test_sizes(void)
     }
     abti_store_relaxed(&pool->truce.word, OFTEN * ABTI_TRUCE_SMALL);
     ok(!rests_after(&thief, &server, LONG_NS), "no rest after what takes 100 us");
-    is_int(abti_load_relaxed(&pool->truce.word), 0, "which is not small");
+    is_int(abti_load_relaxed(&pool->truce.word) / ABTI_TRUCE_SMALL, OFTEN / 2, "which is not small");
 }
 
 /* --- Bulk --- */
