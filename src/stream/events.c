@@ -55,8 +55,10 @@ static const struct {
     {ABTI_ES_REQ_STACKS, true, give_stacks},     /* others want its free stacks */
     {ABTI_ES_REQ_JOIN | ABTI_ES_REQ_CANCEL, true, NULL},
     {ABTI_ES_REQ_CHECK, true, clear_check},          /* it has to look at everything again */
-    {ABTI_ES_REQ_POLL, false, abti_idle_poll},       /* not a request: there are drivers to be called */
     {ABTI_ES_REQ_RETURN, true, abti_blocking_serve}, /* units come back from blocking regions: it runs them */
+    /* Not a request: there are drivers to be called. It is last, since a unit that comes back may bring the ES's own
+     * thread, which some of them wait for. */
+    {ABTI_ES_REQ_POLL, false, abti_idle_poll},
 };
 enum { NUM_REQUESTS = sizeof(es_requests) / sizeof(es_requests[0]) };
 

@@ -384,6 +384,7 @@ static void with_drivers_of_regions(void)
     atomic_store(&starts, 0);
     must(ABTX_driver_create(&ops, NULL, &driver));
     ABT_xstream stream = new_xstream();
+    must(ABTX_xstream_set_spin(stream, 0)); /* it makes no further check before it sleeps */
     for (int i = 0; i < 2; i++) {
         w[i].driver = driver;
         must(ABT_thread_create(pool_of(stream), call_after_region, &w[i], ABT_THREAD_ATTR_NULL, &threads[i]));
